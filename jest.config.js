@@ -77,7 +77,8 @@ export default {
   ],
   testSequencer: '<rootDir>/test/support/jest/sequencer.js',
   reporters: ['<rootDir>/test/support/jest/reporter.ts', '<rootDir>/test/support/jest/stack-reporter.ts'],
-  testTimeout: 60_000,
+  // Against a test that hangs. A slow machine fails none.
+  testTimeout: 180_000,
   // Most of a suite waits for blocks, mails or windows. Three suites at a time use two cores well.
   // With four, the Redis of the common stack did not answer within half a second now and then.
   maxWorkers: 3,

@@ -1,62 +1,59 @@
-// `npm run bench`: the measurements of docs/benchmarks.md.
-import { readCommandLine, refuse, wholeNumber } from '../deploy/local/processes/command-line.ts';
+// `npm run prove -- bench`: the measurements of docs/benchmarks.md.
+import {
+  flag,
+  readCommandLine,
+  refuse,
+  text,
+  whole,
+  wholes,
+} from '../deploy/local/processes/command-line.ts';
 import { benchmarks } from './benchmarks/index.ts';
 import { clearProfiles, showProfiles } from './harness/profiles.ts';
 import { createReport } from './harness/report.ts';
 import type { Options, Run } from './harness/run.ts';
 
-const usage = `Usage: npm run bench -- [name …] [options]
+const { values, words, usage } = readCommandLine({
+  typed: 'npm run prove -- bench',
+  words: '[name …]',
+  about: `Runs the benchmarks of these names, or all except soak. docs/benchmarks.md describes what each one measures, and
+how.
 
 ${Object.entries(benchmarks)
   .map(([name, { about }]) => `  ${name.padEnd(14)} ${about}`)
-  .join('\n')}
-
-  --rounds 5             number of rounds of each side
-  --seconds 10           duration of each round (soak: 1800 in total)
-  --profile              where the CPU goes
-  --tls                  encrypted connections to the servers, as in live: settle, x402, counts, footprint, idle
-  --sizes, --in-flight   for growth and for scale-out
-  --concurrency 64,256   only these: settle, x402, paid-route
-  --only 'settle; x402'  only these scenarios of counts, or parts of metered (usage, tabs, first byte)
-  --help                 this text
-
-Without a name, all benchmarks except soak run. docs/benchmarks.md describes what each one measures, and how.`;
-
-const { values, positionals } = readCommandLine(usage, {
-  allowPositionals: true,
+  .join('\n')}`,
   options: {
-    rounds: { type: 'string', default: '5' },
-    seconds: { type: 'string' },
-    profile: { type: 'boolean', default: false },
-    tls: { type: 'boolean', default: false },
-    sizes: { type: 'string', default: '0,100000,3000000' },
-    'in-flight': { type: 'string', default: '2000' },
-    concurrency: { type: 'string' },
-    only: { type: 'string' },
+    rounds: whole('N', 'number of rounds of each side', 5),
+    seconds: whole('N', 'duration of each round; without it 10, and 1800 in total for soak'),
+    profile: flag('where the CPU goes'),
+    tls: flag('encrypted connections to the servers, as in live: settle, x402, counts'),
+    sizes: wholes('N,N', 'for growth', [0, 100_000, 3_000_000]),
+    'in-flight': whole('N', 'for scale-out', 2000),
+    concurrency: wholes('N,N', 'only these: settle, x402, paid-route'),
+    only: text('TEXT;TEXT', 'only these scenarios of counts, or parts of metered (usage, tabs, first byte)'),
   },
 });
 
 /** The soak runs only by its name, because half an hour is too long for a run of all benchmarks. */
 const byDefault = Object.keys(benchmarks).filter((name) => name !== 'soak');
-const wanted = positionals.length > 0 ? positionals : byDefault;
+const wanted = words.length > 0 ? words : byDefault;
 const unknown = wanted.filter((name) => !Object.hasOwn(benchmarks, name));
 if (unknown.length > 0) refuse(`no benchmark is named ${unknown.join(', ')}\n\n${usage}`);
 
-const concurrencies = values.concurrency?.split(',').map((text) => wholeNumber('concurrency', text));
-if (concurrencies?.includes(0)) refuse('--concurrency must be at least 1');
+const { concurrency } = values;
+if (concurrency?.includes(0)) refuse('--concurrency must be at least 1');
 
 const cancel = new AbortController();
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => cancel.abort());
 
 const runOne = async (name: string): Promise<void> => {
   const options: Options = {
-    rounds: wholeNumber('rounds', values.rounds),
-    seconds: wholeNumber('seconds', values.seconds ?? (name === 'soak' ? '1800' : '10')),
+    rounds: values.rounds,
+    seconds: values.seconds ?? (name === 'soak' ? 1800 : 10),
     profile: values.profile,
     tls: values.tls,
-    sizes: values.sizes.split(',').map((text) => wholeNumber('sizes', text)),
-    inFlight: wholeNumber('in-flight', values['in-flight']),
-    ...(concurrencies !== undefined && { concurrencies }),
+    sizes: values.sizes,
+    inFlight: values['in-flight'],
+    ...(concurrency !== undefined && { concurrencies: concurrency }),
     ...(values.only !== undefined && { only: values.only.split(';').map((name) => name.trim()) }),
   };
   const stops: (() => Promise<unknown>)[] = [];

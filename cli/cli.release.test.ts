@@ -47,7 +47,7 @@ test('the tarball works by npx alone', async () => {
     code: 3,
     stderr: expect.stringContaining('not signed in to test at http://127.0.0.1:3402'),
   });
-}, 120_000);
+});
 
 test('the tarball has the command, the README and the licence only, and is small', async () => {
   const files = readdirSync(cli.installed, { recursive: true, encoding: 'utf8' });

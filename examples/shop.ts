@@ -1,12 +1,9 @@
 /** The products of the example vendors, the same in every framework. */
 
-/**
- * The prices of one report, of a long report and of five forecasts, in USDC micro-units. Two
- * forecasts at a time are consumed ahead: a real pack has more of both.
- */
+/** The prices of one report, of a long report, and of a pack of five forecasts. */
 export const REPORT_PRICE = '$0.05';
 export const LONG_REPORT_PRICE = '$0.50';
-export const FORECASTS = { price: '$0.10', prepaid: { units: 5, ahead: 2 } };
+export const FORECASTS = { price: '$0.10', prepaid: { units: 5 } };
 
 let runs = 0;
 /**

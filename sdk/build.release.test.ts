@@ -112,7 +112,7 @@ test('Jest of a CommonJS project loads it', async () => {
     },
   );
   expect(stderr).toContain('1 passed');
-}, 120_000);
+});
 
 test.each(['esm', 'cjs'] as const)(
   'esbuild bundles it for the form %s, and vite for browsers',

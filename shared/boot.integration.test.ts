@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { createSupervisor, type Supervisor } from '../deploy/local/processes/supervisor.ts';
@@ -11,10 +10,12 @@ import { natsServer } from '../deploy/local/servers/nats-server.ts';
 import { createPortPicker } from '../deploy/local/servers/ports.ts';
 import { inherited } from '../test/support/base/inherited.ts';
 import { atSuiteClock } from '../test/support/base/suite-clock.ts';
+import { waitFor } from '../test/support/base/wait.ts';
 import { createTestDatabase } from '../test/support/servers/database.ts';
 import type { TestDatabase } from '../test/support/servers/database-handle.ts';
 import { newNkeySeed, nkeyOf } from './bus/nkey.ts';
 import { ensureStreams } from './bus/setup.ts';
+import { build } from './lib/telemetry/version.ts';
 
 /** The answers to probes of a complete process while its real Postgres and NATS stop and start. */
 const root = path.resolve(import.meta.dirname, '..');
@@ -45,7 +46,7 @@ beforeAll(async () => {
     },
     stdio: 'ignore',
   });
-}, 60_000);
+});
 afterAll(async () => {
   service.kill('SIGKILL');
   for (const supervisor of supervisors) await supervisor.stop();
@@ -58,15 +59,11 @@ const get = (probe: string) =>
     async (response) => ({ status: response.status, body: (await response.json()) as object }),
     () => null,
   );
-const until = async (probe: string, wanted: object) => {
-  let seen: unknown;
-  for (let tries = 0; tries < 400; tries += 1) {
-    seen = await get(probe);
-    if (JSON.stringify(seen) === JSON.stringify(wanted)) return;
-    await sleep(50);
-  }
-  expect(seen).toEqual(wanted);
-};
+const until = (probe: string, wanted: object) =>
+  waitFor(
+    () => get(probe),
+    (seen) => JSON.stringify(seen) === JSON.stringify(wanted),
+  );
 const startNats = async () => {
   const supervisor = createSupervisor({ logDir: stateDir, stackFile: path.join(stateDir, 'stack.json') });
   supervisors.push(supervisor);
@@ -83,7 +80,7 @@ const onServer = async (statement: string) => {
 };
 
 test('liveness depends on the process only, readiness on its own Postgres and NATS', async () => {
-  const alive = { status: 200, body: { status: 'ok' } };
+  const alive = { status: 200, body: { status: 'ok', ...build } };
   const ready = { status: 200, body: { status: 'ready', dependencies: { postgres: 'up', nats: 'up' } } };
   const not = (dependencies: object) => ({ status: 503, body: { status: 'not_ready', dependencies } });
 
@@ -106,4 +103,4 @@ test('liveness depends on the process only, readiness on its own Postgres and NA
   expect(await get('/v1/health')).toEqual(alive);
   await onServer(`alter database "${name}" allow_connections true`);
   await until('/v1/health/ready', ready);
-}, 90_000);
+});

@@ -1,16 +1,20 @@
+import { answerBuilds } from './bus/builds.ts';
 import { type Bus, connectBus, drainBus, pingBus } from './bus/connect.ts';
 import type { Serving } from './bus/serve.ts';
 import { createWaiting, type Waiting } from './bus/wake.ts';
 import type { ServiceName } from './contract/service.ts';
 import { createDbClock, type DbClock } from './db/clock.ts';
 import { openPool, type Pool, pingPool } from './db/pool.ts';
+import { createReads, type Reads } from './db/reads.ts';
+import { createCatchUp } from './events/catch-up.ts';
 import type { Consuming, Quarantine } from './events/consume.ts';
 import { outboxGauges } from './events/outbox.ts';
 import { type Outbox, type Relay, startRelay } from './events/relay.ts';
+import { purgeSent } from './events/sent-events.ts';
 import { setCell } from './lib/cell.ts';
 import type { Clock } from './lib/clock.ts';
 import { type HealthServer, startHealthServer } from './lib/http.ts';
-import type { Periodic } from './lib/periodic.ts';
+import { everyMs, type Periodic } from './lib/periodic.ts';
 import { onShutdown } from './lib/shutdown.ts';
 import { createLogger, type LogFormat, type Logger } from './lib/telemetry/logger.ts';
 import { type GaugeCollector, registerGauges } from './lib/telemetry/metrics.ts';
@@ -18,10 +22,17 @@ import { releaseStartUpMemory } from './lib/telemetry/start-up-memory.ts';
 import { startTelemetry, type Telemetry, type TelemetryConfig } from './lib/telemetry/telemetry.ts';
 import { quarantineGauges, quarantineInto } from './operator/quarantine.ts';
 
+/** A loss of the stream of events is rare, and what was missed is late already. */
+const CATCH_UP_EVERY_MS = 30_000;
+const PURGE_EVERY_MS = 60_000;
+
 /** The common parts of every service of an environment. */
 export type Base = {
   logger: Logger;
   pool: Pool;
+  reads: Reads;
+  /** Closes the connections of `reads` to a replica. */
+  endReads: () => Promise<void>;
   bus: Bus;
   clock: DbClock;
   relay: Relay;
@@ -32,7 +43,7 @@ export type Base = {
 };
 
 /** What a service is built on: its base without the parts that only the process uses. */
-export type ServiceBase = Omit<Base, 'relay' | 'clock' | 'telemetry' | 'health'> & {
+export type ServiceBase = Omit<Base, 'relay' | 'clock' | 'telemetry' | 'health' | 'endReads'> & {
   relay: Outbox;
   clock: Pick<DbClock, 'now'>;
 };
@@ -40,14 +51,17 @@ export type ServiceBase = Omit<Base, 'relay' | 'clock' | 'telemetry' | 'health'>
 /** What handlers read and record with. */
 export type Records = {
   pool: Pool;
+  /** For lists and sums that decide nothing. */
+  reads: Reads;
   logger: Logger;
   relay: Outbox;
   /** The database's clock, epoch milliseconds. */
   clock: Clock;
 };
 
-export const recordsOf = ({ pool, logger, relay, clock }: ServiceBase): Records => ({
+export const recordsOf = ({ pool, reads, logger, relay, clock }: ServiceBase): Records => ({
   pool,
+  reads,
   logger,
   relay,
   clock: clock.now,
@@ -73,6 +87,7 @@ type Config = TelemetryConfig & {
   NATS_NKEY_SEED: string;
   POSTGRES_URL: string;
   POSTGRES_POOL: number;
+  POSTGRES_REPLICA_URL?: string | undefined;
   TLS_CA_FILE?: string | undefined;
 };
 
@@ -81,9 +96,10 @@ export const openBase = async (service: ServiceName, config: Config): Promise<Ba
   setCell(config.CELL);
   const logger = createLogger(service, config.LOG_LEVEL, config.LOG_FORMAT);
   const health = await startHealthServer({ host: config.HTTP_HOST, port: config.HTTP_PORT });
+  const connections = { max: config.POSTGRES_POOL, name: service };
   const [telemetry, pool, bus] = await Promise.all([
     startTelemetry(service, config, logger),
-    openPool(config.POSTGRES_URL, { max: config.POSTGRES_POOL }, logger),
+    openPool(config.POSTGRES_URL, connections, logger),
     connectBus({
       url: config.NATS_URL,
       user: service,
@@ -93,9 +109,16 @@ export const openBase = async (service: ServiceName, config: Config): Promise<Ba
     }),
   ]);
   const clock = await createDbClock(pool);
+  const { reads, end: endReads } = createReads(pool, {
+    replicaUrl: config.POSTGRES_REPLICA_URL,
+    ...connections,
+    logger,
+  });
   return {
     logger,
     pool,
+    reads,
+    endReads,
     bus,
     clock,
     relay: startRelay(pool, bus, clock, logger),
@@ -107,11 +130,18 @@ export const openBase = async (service: ServiceName, config: Config): Promise<Ba
 };
 
 /** Flushes the outbox, drains the bus, closes the pool and the health port. */
-export const closeBase = async ({ relay, waiting, bus, pool, health }: Base): Promise<void> => {
+export const closeBase = async ({ relay, waiting, bus, pool, endReads, health }: Base): Promise<void> => {
   await Promise.all([relay.stop(), waiting.stop()]);
   await drainBus(bus);
-  await pool.end();
+  await Promise.all([pool.end(), endReads()]);
   await health.close();
+};
+
+/** A service that consumes events compares the stream with what it has handled. */
+const startCatchUp = (base: Base, consuming: readonly Consuming[]) => {
+  const { run, gauges, isNeeded } = createCatchUp({ ...base, consuming });
+  if (!isNeeded) return { gauges: [], jobs: [] };
+  return { gauges: [gauges], jobs: [everyMs(CATCH_UP_EVERY_MS, 'catchUp', run, base.logger)] };
 };
 
 const stopIntake = ({ serving, consuming, lanes = [] }: Service) =>
@@ -140,9 +170,12 @@ export const runService = async (base: Base, service: Service): Promise<void> =>
     () => closeBase(base),
     base.telemetry.stop,
   ]);
-  registerGauges([outboxGauges(pool), quarantineGauges(pool), ...(service.gauges ?? [])], logger);
+  const { gauges, jobs } = startCatchUp(base, service.consuming);
+  service.jobs.push(...jobs, everyMs(PURGE_EVERY_MS, 'purgeSentEvents', purgeSent(pool), logger));
+  registerGauges([outboxGauges(pool), quarantineGauges(pool), ...gauges, ...(service.gauges ?? [])], logger);
   // The server answers after it has accepted the subscriptions, so a ready service receives calls.
   // A reconnect restores them.
+  answerBuilds(bus);
   await pingBus(bus).catch(() => {});
   releaseStartUpMemory();
   health.begin({ postgres: () => pingPool(pool), nats: () => pingBus(bus) });

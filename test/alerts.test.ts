@@ -6,9 +6,9 @@ import { describe, expect, test } from '@jest/globals';
 import { parser } from '@prometheus-io/lezer-promql';
 import { parse, stringify } from 'yaml';
 import { findBinary } from '../deploy/local/servers/binaries.mjs';
+import { DASHBOARDS } from '../deploy/observability/dashboards/dashboards.ts';
 import type { Metric } from '../shared/lib/telemetry/metric.ts';
 import { METRICS, type MetricName } from '../shared/lib/telemetry/metrics-catalog.ts';
-import { DASHBOARDS } from '../tools/dashboards/dashboards.ts';
 
 /** deploy/alerts.yaml, docs/runbook.md and the catalog of metrics agree. */
 

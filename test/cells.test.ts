@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { newDeviceCode } from '../services/identity/devices/codes.ts';
 import { loginToken, refreshToken, revealToken } from '../services/identity/sessions/model/tokens.ts';
 import { ServiceId, SettlementId } from '../shared/contract/primitives.ts';
-import type { Db } from '../shared/db/pool.ts';
+import { readsOf } from '../shared/db/reads.ts';
 import { cellOf, MAX_CELL, setCell } from '../shared/lib/cell.ts';
 import { derivedId, newId, newServiceId } from '../shared/lib/id.ts';
 import { createKeyText, parseKeyText } from '../shared/lib/tokens/key-text.ts';
@@ -25,7 +25,7 @@ const signed = (claims: object, parts = 2) =>
     .join('.');
 
 const cursor = async () => {
-  const list = listHandler({ pool: null as unknown as Db, cursorKeys: [SECRET] }, 'l', {
+  const list = listHandler({ reads: readsOf(null as never), cursorKeys: [SECRET] }, 'l', {
     scope: () => ({}),
     rows: async () => ['b', 'a'],
     place: (row) => row,

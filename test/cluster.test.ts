@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { imageRoute } from './cluster/support/contexts.ts';
 import { imageName, provisionOf } from './cluster/support/images.ts';
 
-/** `npm run cluster` without a cluster: how images come to the nodes of a context. */
+/** `npm run prove -- cluster` without a cluster: how images come to the nodes of a context. */
 
 const ID = '0123456789abcdef'.repeat(4);
 const none = { registry: '', imagesInNodes: false };

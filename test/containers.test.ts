@@ -7,7 +7,7 @@ import { ownLayers } from './containers/image.ts';
 import { pinnedImages } from './containers/images/pinned-images.ts';
 import { portsOverride } from './containers/project.ts';
 
-/** What `npm run containers` does without an engine. The rest runs in test/containers. */
+/** What `npm run prove -- containers` does without an engine. The rest runs in test/containers. */
 const root = path.resolve(import.meta.dirname, '..');
 const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
 

@@ -317,6 +317,7 @@ test('only the gateway may publish rpc.*, and it has no right on streams or jobs
     '_INBOX_gateway.>',
     'evt.identity.keysRevoked',
     'evt.identity.sessionRevoked',
+    'op.*.gateway.each.*',
     'wake.gateway.>',
   ]);
 });
@@ -326,7 +327,7 @@ test('no service may publish to all subjects, to the API of streams, or in anoth
     for (const subject of publish) {
       expect([user, subject]).not.toEqual([
         user,
-        expect.stringMatching(/^([>*]|\$JS\.API\.(>|\*|STREAM\.))/),
+        expect.stringMatching(/^([>*]|\$JS\.API\.(>|\*|STREAM\.(?!INFO\.EVENTS$)))/),
       ]);
       // An event is the service's own, and so is an answer: `_INBOX_<caller>.<responder>.>`.
       if (/^(evt\.|_INBOX_)/.test(subject))
@@ -370,7 +371,10 @@ test('an operator calls in the own name only, and only the service of an operati
   for (const [user, { publish, subscribe }] of rights) {
     expect([user, publish.filter((subject) => subject.startsWith('op.'))]).toEqual([user, []]);
     const heard = subscribe.filter((subject) => subject.startsWith('op.'));
-    expect([user, heard]).toEqual([user, user === 'gateway' ? [] : [`op.*.${user}.*`]]);
+    expect([user, heard]).toEqual([
+      user,
+      [...(user === 'gateway' ? [] : [`op.*.${user}.*`]), `op.*.${user}.each.*`],
+    ]);
   }
 });
 

@@ -1,16 +1,18 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, test as plainTest } from '@jest/globals';
+import { parse } from 'yaml';
 import { durables, STREAMS } from '../shared/bus/topology.ts';
 import { SERVICE_NAMES } from '../shared/contract/service.ts';
+import { ADMIN_SETTING, ownSetting } from '../shared/db/databases.ts';
 import { plainConnections } from '../shared/lib/transport.ts';
 import { syntheticConfig } from '../shared/synthetic/config.ts';
 import { clusterSecrets } from '../tools/k8s/secrets.ts';
 import { flowsOfCode } from './support/k8s/code-flows.ts';
 import { allowedFlows } from './support/k8s/flows.ts';
 import { podFindings } from './support/k8s/policies.ts';
-import { isProduct, missing, nameOf, podOf, render, renderWith } from './support/k8s/render.ts';
+import { isProduct, missing, nameOf, podOf, render, renderWith, root } from './support/k8s/render.ts';
 import { typeErrors } from './support/k8s/schema.ts';
 import { unresolved } from './support/k8s/settings.ts';
 
@@ -123,4 +125,60 @@ test('in live every connection inside is encrypted, and each process has the aut
   expect(JSON.parse(ENVIRONMENTS)[0].nats_url).toBe('tls://nats.n.svc:4222');
   const redis = gateway.find(({ kind, metadata }) => kind === 'Deployment' && metadata.name === 'redis')!;
   expect(podOf(redis).spec.containers[0].command.join(' ')).toMatch(/--port 0 --tls-port 6379 /);
+});
+
+test('with a Postgres per service each has three instances, its owner migrates it, and its URL is in the Secret', async () => {
+  const patches = parse(
+    readFileSync(path.join(root, 'k8s/overlays/live/kustomization.yaml'), 'utf8'),
+  ).patches;
+  const ofClusters = patches.filter(({ target }: { target: { kind: string } }) => target.kind === 'Cluster');
+  const objects = renderWith('live', 'quittance-live', ['postgres-per-service'], ofClusters);
+  expect(typeErrors(objects)).toEqual([]);
+  expect(new Set(objects.map(nameOf)).size).toBe(objects.length);
+  const clusters = objects.filter(({ kind }) => kind === 'Cluster').map(({ metadata }) => metadata.name);
+  // The common one stays until its data have moved.
+  expect(new Set(clusters)).toEqual(
+    new Set(['postgres', ...SERVICE_NAMES.map((name) => `postgres-${name}`)]),
+  );
+  for (const { spec } of objects.filter(({ kind }) => kind === 'Cluster')) {
+    expect([spec.instances, spec.bootstrap.initdb.database]).toEqual([3, 'quittance_live']);
+    expect(spec.postgresql.synchronous).toMatchObject({ number: 1, dataDurability: 'required' });
+  }
+  expect([...allowedFlows(objects)].sort()).toEqual([...flowsOfCode(objects)].sort());
+
+  const migrate = objects.find(({ kind, metadata }) => kind === 'Job' && metadata.name === 'migrate')!;
+  const given = (podOf(migrate).spec.containers[0].env as EnvVar[]).map(({ name, valueFrom }) => [
+    name,
+    valueFrom?.secretKeyRef,
+  ]);
+  const admin = given.filter(([name]) => String(name).startsWith(ADMIN_SETTING));
+  expect(admin).toEqual(
+    SERVICE_NAMES.map((service) => [
+      ownSetting(ADMIN_SETTING, service),
+      { name: `postgres-${service}-app`, key: 'uri' },
+    ]),
+  );
+  expect(given).toContainEqual(['DATABASE_PASSWORDS', expect.anything()]);
+
+  const folder = mkdtempSync(path.join(tmpdir(), 'k8s-secrets-'));
+  const secrets = clusterSecrets({
+    folder,
+    environments: [
+      {
+        name: 'live',
+        namespace: 'n',
+        rpcUrls: ['https://rpc.example'],
+        smtpUrl: 'smtps://m',
+        hasOwnDatabases: true,
+      },
+    ],
+    gatewayNamespace: 'g',
+  }) as unknown as { metadata: { name: string }; stringData?: Record<string, string> }[];
+  rmSync(folder, { recursive: true });
+  for (const service of SERVICE_NAMES) {
+    const { POSTGRES_URL = '' } = secrets.find(
+      ({ metadata, stringData }) => metadata.name === service && stringData !== undefined,
+    )!.stringData!;
+    expect(new URL(POSTGRES_URL).hostname).toBe(`postgres-${service}-rw`);
+  }
 });

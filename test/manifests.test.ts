@@ -4,8 +4,8 @@ import { describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 
 /**
- * The packages that are installed alone (docs/adr/0047-mcp-and-cli-packages.md) are built and
- * tested with the packages of the root, so they depend on the same versions.
+ * The packages that are installed alone are built and tested with the packages of the root, so they
+ * depend on the same versions.
  */
 const root = path.resolve(import.meta.dirname, '..');
 type Manifest = {

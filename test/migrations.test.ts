@@ -2,6 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
+import { SERVICE_NAMES } from '../shared/contract/service.ts';
+import { schemaName } from '../shared/db/names.ts';
 import { contractingIn } from '../tools/contracting.ts';
 
 /**
@@ -62,3 +64,30 @@ const why = last === undefined ? ' (skipped: there is no release yet, so no olde
     expect(findings).toEqual([]);
   },
 );
+
+/** What the statements of a file name with the schema of a service, without comments. */
+const namesWithSchema = (sql: string): string[] => {
+  const schemas = SERVICE_NAMES.map(schemaName).join('|');
+  return sql.replaceAll(/--.*$/gm, '').match(new RegExp(`"?\\b(${schemas})"?\\s*\\.\\s*"?\\w+`, 'g')) ?? [];
+};
+
+test.each([
+  ['create table refunds (settlement_id text references settlement.settlements)', 1],
+  ['create table refunds (settlement_id text references "settlement"."settlements")', 1],
+  ['create view payments as select * from settlements join chain_submitter.intents using (id)', 1],
+  ['create table refunds (settlement_id text references settlements) -- of settlement.settlements', 0],
+])('%s: %i names of a schema', (sql, names) => {
+  expect(namesWithSchema(sql)).toHaveLength(names);
+});
+
+// A table of its own schema needs no schema, so any name with one is of another service.
+test('no migration names a schema, so that each service can have a Postgres of its own', () => {
+  const files = globSync([FILES, 'shared/db/*.sql'], { cwd: root }).filter(
+    (file) => path.basename(file) !== 'schema.sql',
+  );
+  expect(files.length).toBeGreaterThan(9);
+  const found = files.flatMap((file) =>
+    namesWithSchema(readFileSync(path.join(root, file), 'utf8')).map((name) => `${file}: ${name}`),
+  );
+  expect(found).toEqual([]);
+});

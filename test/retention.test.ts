@@ -5,10 +5,14 @@ import { expect, test } from '@jest/globals';
 /** Every table has a row: what it holds of people, how long, and what erasure does to it. */
 const root = path.resolve(import.meta.dirname, '..');
 
+const tablesIn = (file: string): string[] =>
+  [...readFileSync(path.join(root, file), 'utf8').matchAll(/^create table (\w+)/gm)].map(
+    ([, table]) => table!,
+  );
+const ofAll = tablesIn('shared/db/schema.sql');
 const tables = globSync('services/*/schema.sql', { cwd: root }).flatMap((file) => {
   const service = file.split(path.sep)[1]!;
-  const schema = readFileSync(path.join(root, file), 'utf8');
-  return [...schema.matchAll(/^create table (\w+)/gm)].map(([, table]) => `${service}.${table}`);
+  return [...tablesIn(file), ...ofAll].map((table) => `${service}.${table}`);
 });
 const rows = [
   ...readFileSync(path.join(root, 'docs/retention.md'), 'utf8').matchAll(/^\| `([\w.-]+)` \|(.+)\|$/gm),

@@ -4,6 +4,8 @@ import path from 'node:path';
 import { expect, test } from '@jest/globals';
 import { DEFAULT_URL } from '../cli/src/context.ts';
 import { LOCAL_API, LOCAL_PORT } from '../shared/lib/local-api.ts';
+import { doors } from '../tools/doors.mjs';
+import { commands as operators } from '../tools/ops/commands.ts';
 
 /** Documents are checked as code is: references exist, and the decisions are complete. */
 
@@ -123,13 +125,26 @@ test('every link of a document to a file or folder of this tree resolves', () =>
   expect(findings(pages, linked, leads)).toEqual([]);
 });
 
-test('every command of a document is a script of package.json', () => {
+test('every command that a file names exists', () => {
   const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
-  const commands = (text: string) =>
-    [...text.matchAll(/\bnpm run ([a-z][a-z:-]*)/g)].map(([, name]) => name!);
-  // The specification names commands that do not exist yet.
-  const ours = pages.filter(([file]) => !file.startsWith('docs/spec/'));
-  expect(findings(ours, commands, (_file, name) => Object.hasOwn(scripts, name))).toEqual([]);
+  const groups = new Set(operators.map(({ name }) => name.split(' ')[0]!));
+  const named = (text: string) =>
+    [...text.matchAll(/\bnpm run (?:--silent )?([a-z][a-z:-]*)(?: -- ([a-z][a-z:-]*))?/g)].map(
+      ([, script, what = '']) => `${script} ${what}`.trim(),
+    );
+  const isThere = (_file: string, name: string) => {
+    const [script = '', what] = name.split(' ');
+    if (!Object.hasOwn(scripts, script)) return false;
+    if (what === undefined || !(script === 'prove' || script === 'ops')) return true;
+    return (
+      Object.hasOwn(doors[script].commands, what) ||
+      (script === 'ops' && (groups.has(what) || groups.has(`${what}s`)))
+    );
+  };
+  expect(texts.flatMap(([, text]) => named(text)).length).toBeGreaterThan(300);
+  // Other packages have commands of their own.
+  const ours = texts.filter(([file]) => !/^(examples|sdk|mcp|cli|gate)\//.test(file));
+  expect(findings(ours, named, isThere)).toEqual([]);
 });
 
 // ---------- recipes ----------
@@ -170,11 +185,11 @@ const decisions = pages
   }))
   .sort((a, b) => a.number - b.number);
 
-test('decisions are numbered from 1 without gap or repetition, by name and by heading', () => {
-  const expected = decisions.map((_, index) => index + 1);
-  expect(decisions.length).toBeGreaterThan(30);
-  expect(decisions.map(({ number }) => number)).toEqual(expected);
-  expect(decisions.map(({ heading }) => Number(heading?.[1]))).toEqual(expected);
+test('each decision has a number of its own, in its name and in its heading', () => {
+  const numbers = decisions.map(({ number }) => number);
+  expect(new Set(numbers).size).toBe(numbers.length);
+  expect(numbers.length).toBeGreaterThan(20);
+  expect(decisions.map(({ heading }) => Number(heading?.[1]))).toEqual(numbers);
 });
 
 test('the index of the decisions has each with its title and status, in order', () => {

@@ -1,22 +1,13 @@
-import { globSync, readFileSync } from 'node:fs';
-import path from 'node:path';
 import { expect, test } from '@jest/globals';
 import { bannedIn } from './support/rules/banned-phrases.ts';
+import { consoleTexts } from './support/rules/console-texts.ts';
 
 /** What people read in the console has no phrase that needs a second reading. */
-const root = path.resolve(import.meta.dirname, '..');
-
-const texts = globSync('console/texts/*.json', { cwd: root }).flatMap((file) => {
-  const area = path.basename(file, '.json');
-  const all = JSON.parse(readFileSync(path.join(root, file), 'utf8')) as Record<string, string[]>;
-  return Object.entries(all).map(([source, own]) => [`${area}/${source}`, own] as const);
-});
-
 test('the texts of the console have no banned phrase', () => {
+  const texts = consoleTexts();
   expect(texts.length).toBeGreaterThan(40);
-  expect(texts.flatMap(([source, own]) => own.flatMap(bannedIn).map((each) => `${source} ${each}`))).toEqual(
-    [],
-  );
+  const found = texts.flatMap(([file, own]) => own.flatMap(bannedIn).map((each) => `${file} ${each}`));
+  expect(found).toEqual([]);
 });
 
 test.each([

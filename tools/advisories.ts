@@ -1,17 +1,10 @@
-// `npm run advisories`: known advisories of the packages of each lock file of the tree.
+// `npm run ops -- advisories`: known advisories of the packages of each lock file of the tree.
 import { spawn } from 'node:child_process';
 import { globSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
-import { readCommandLine, refuse } from '../deploy/local/processes/command-line.ts';
+import { readCommandLine, refuse, text } from '../deploy/local/processes/command-line.ts';
 import { tableText } from './ops/table.ts';
-
-const USAGE = `Usage
-  npm run advisories                      asks npm's registry for known advisories of the packages of each lock file
-  npm run advisories -- --folder <path>   only of the lock file of this folder
-
-Ends with 0 if none is known, with 1 if there are some, and with 69 if the registry answers no such question:
-then nothing is known, which does not mean that there are none.`;
 
 /** EX_UNAVAILABLE of sysexits.h. */
 const UNAVAILABLE = 69;
@@ -69,7 +62,13 @@ const reasonOf = (output: string): string => {
 };
 
 const main = async (): Promise<number> => {
-  const { values } = readCommandLine(USAGE, { options: { folder: { type: 'string' } } });
+  const { values } = readCommandLine({
+    typed: 'npm run ops -- advisories',
+    about: `Asks npm's registry for known advisories of the packages of each lock file. Ends with 0 if none is known, with 1 if
+there are some, and with 69 if the registry answers no such question: then nothing is known, which does not mean
+that there are none.`,
+    options: { folder: text('PATH', 'only the lock file of this folder') },
+  });
   const exclude = (name: string) => /node_modules|^\.local/.test(name);
   const locks =
     values.folder === undefined

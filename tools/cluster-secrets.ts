@@ -1,28 +1,26 @@
-// Prints the Secrets of an installation for `kubectl apply --filename -` (docs/kubernetes.md). The
-// output contains all keys.
+// `npm run ops -- cluster-secrets`: the Secrets of an installation. The output contains all keys.
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { stringify } from 'yaml';
-import { readCommandLine, refuse } from '../deploy/local/processes/command-line.ts';
+import { flag, readCommandLine, refuse, text, texts } from '../deploy/local/processes/command-line.ts';
 import { type ClusterEnvironment, clusterSecrets } from './k8s/secrets.ts';
 import { trialSecrets, writeTrial } from './k8s/trial.ts';
 
-const USAGE = `Usage
-  node tools/cluster-secrets.ts --trial
-  node tools/cluster-secrets.ts --single-node
-  node tools/cluster-secrets.ts --environment test --rpc-urls https://… --smtp-url smtps://… [--environment live …]
-
---trial also writes the kustomization that k8s/overlays/trial needs into <keys>/trial. Pass --rpc-urls once for each --environment. The first call creates the keys in --keys <folder> (default .local/cluster), and
-later calls reuse them. The output contains all keys.`;
-
-const { values } = readCommandLine(USAGE, {
+const { values, usage } = readCommandLine({
+  typed: 'npm run --silent ops -- cluster-secrets',
+  about: `Prints the Secrets of an installation for \`kubectl apply --filename -\` (docs/kubernetes.md). The first call creates the
+keys, and later calls reuse them. The output contains all keys.`,
   options: {
-    trial: { type: 'boolean', default: false },
-    'single-node': { type: 'boolean', default: false },
-    environment: { type: 'string', multiple: true, default: [] },
-    'rpc-urls': { type: 'string', multiple: true, default: [] },
-    'smtp-url': { type: 'string', default: '' },
-    keys: { type: 'string', default: path.resolve(import.meta.dirname, '../.local/cluster') },
+    trial: flag('those of k8s/overlays/trial; also writes the kustomization that it needs into KEYS/trial'),
+    'single-node': flag('those of an installation on one node'),
+    environment: texts('NAME', 'an environment, with the next two options; once for each'),
+    'rpc-urls': texts(
+      'URLS',
+      "the environment's providers, with commas between them; once for each environment",
+    ),
+    'smtp-url': text('URL', 'the mail server', ''),
+    'postgres-per-service': flag('each service has a Postgres of its own, by the component of that name'),
+    keys: text('FOLDER', 'the folder of the keys', path.resolve(import.meta.dirname, '../.local/cluster')),
   },
 });
 
@@ -51,7 +49,7 @@ if (
     !values['smtp-url'])
 ) {
   refuse(
-    `Pass --trial, --single-node, or one --rpc-urls for each --environment and one --smtp-url.\n\n${USAGE}`,
+    `Pass --trial, --single-node, or one --rpc-urls for each --environment and one --smtp-url.\n\n${usage}`,
   );
 }
 
@@ -66,6 +64,7 @@ print(
           namespace: `quittance-${name}`,
           rpcUrls: values['rpc-urls'][index]!.split(','),
           smtpUrl: values['smtp-url'],
+          hasOwnDatabases: values['postgres-per-service'],
         })),
     gatewayNamespace: single ? 'quittance' : 'quittance-gateway',
   }),

@@ -7,8 +7,9 @@ import { MIGRATION_TABLES, schemaName } from '../shared/db/names.ts';
 import { migrateTestDatabase } from '../test/support/servers/migrated-database.ts';
 
 /**
- * Writes `services/<name>/schema.sql`: the result of a service's migrations, read from the catalogs
- * of a freshly migrated database, so that a review sees the change of the schema itself.
+ * Writes `services/<name>/schema.sql`, and `shared/db/schema.sql` with what all of them have: the
+ * result of the migrations, read from the catalogs of a freshly migrated database, so that a review
+ * sees the change of the schema itself.
  *
  *   node tools/dump-schema.ts           writes the files
  *   node tools/dump-schema.ts --check   exits 1 and names every file that differs
@@ -75,10 +76,10 @@ const FUNCTIONS = `
 type Line = { table: string; line: string };
 
 /**
- * The text of one schema: types, tables with their indexes and triggers, views, functions, all
+ * The blocks of one schema: types, tables with their indexes and triggers, views, functions, all
  * sorted by name.
  */
-const dumpSchema = async (client: pg.Client, schema: string): Promise<string> => {
+const dumpSchema = async (client: pg.Client, schema: string): Promise<string[]> => {
   // With the schema on the path, the catalogs print its objects without the schema name.
   await client.query(`set search_path = "${schema}", public`);
   const lines = async (query: string, ...more: unknown[]): Promise<Line[]> =>
@@ -94,22 +95,42 @@ const dumpSchema = async (client: pg.Client, schema: string): Promise<string> =>
     return [`create table ${table} (\n${body.join(',\n')}\n);`, ...after].join('\n');
   });
   const [enums, views, functions] = [await lines(ENUMS), await lines(VIEWS), await lines(FUNCTIONS)];
-  const blocks = [
-    '-- Generated from the migrations by tools/dump-schema.ts; nothing executes it.',
+  return [
     ...enums.map(({ line }) => line),
     ...tables,
     ...views.map(({ line }) => line),
-    ...functions.map(({ line }) => line),
+    // The service's schema has no name here, as in the tables above.
+    ...functions.map(({ line }) =>
+      line
+        .replaceAll(` ${schema}.`, ' ')
+        .replace(`search_path TO '${schema}',`, "search_path TO '<schema>',"),
+    ),
   ];
-  return `${blocks.join('\n\n')}\n`;
 };
 
-const dumpAll = async (serverUrl: string): Promise<Map<ServiceName, string>> => {
+const HEAD = '-- Generated from the migrations by tools/dump-schema.ts; nothing executes it.';
+const COMMON = 'shared/db/schema.sql';
+
+/** The files, and what is in each. What all services have is in one file. */
+const filesOf = (schemas: ReadonlyMap<ServiceName, readonly string[]>): [file: string, text: string][] => {
+  const all = [...schemas.values()];
+  const common = all[0]!.filter((block) => all.every((blocks) => blocks.includes(block)));
+  const textOf = (...blocks: string[]) => `${blocks.join('\n\n')}\n`;
+  return [
+    [COMMON, textOf(`${HEAD}\n-- The part that the schema of each service has.`, ...common)],
+    ...[...schemas].map(([service, blocks]): [string, string] => [
+      `services/${service}/schema.sql`,
+      textOf(`${HEAD}\n-- ${COMMON} has the rest.`, ...blocks.filter((block) => !common.includes(block))),
+    ]),
+  ];
+};
+
+const dumpAll = async (serverUrl: string): Promise<Map<ServiceName, string[]>> => {
   const database = await migrateTestDatabase(serverUrl);
   const client = new pg.Client({ connectionString: database.adminUrl });
   try {
     await client.connect();
-    const texts = new Map<ServiceName, string>();
+    const texts = new Map<ServiceName, string[]>();
     for (const service of SERVICE_NAMES) {
       // A service without a folder in the tree has no place for its schema.
       if (!existsSync(path.join(root, 'services', service))) continue;
@@ -138,8 +159,7 @@ const withServer = async <T>(work: (serverUrl: string) => Promise<T>): Promise<T
 };
 
 const check = process.argv.includes('--check');
-for (const [service, text] of await withServer(dumpAll)) {
-  const file = path.join('services', service, 'schema.sql');
+for (const [file, text] of filesOf(await withServer(dumpAll))) {
   const before = existsSync(path.join(root, file)) ? readFileSync(path.join(root, file), 'utf8') : '';
   if (before === text) continue;
   if (check) {

@@ -2,26 +2,25 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { openApiDocument } from '../shared/contract/openapi.ts';
-import { DASHBOARDS } from './dashboards/dashboards.ts';
-import { grafanaJson } from './dashboards/grafana.ts';
 import { clusterFiles } from './k8s/files.ts';
 import { architecturePicture } from './pages/architecture-picture.ts';
 import { consoleExamples } from './pages/console-examples.ts';
 import { consoleGuides } from './pages/console-guides.ts';
-import { consoleTexts } from './pages/console-texts.ts';
 import { errorsPage } from './pages/errors-page.ts';
 import { eventsGuide, limitsGuide } from './pages/guide-pages.ts';
 import { mapPage } from './pages/map-page.ts';
 import { metricsPage } from './pages/metrics-page.ts';
 import { pricingGuide } from './pages/pricing-page.ts';
+import { statedVersions } from './pages/stated-versions.ts';
 import { x402Page } from './pages/x402-page.ts';
 import { sdkCopy, sdkErrors, sdkLimits, sdkOperations } from './sdk/sdk-sources.ts';
 import { sdkTypes } from './sdk/sdk-types.ts';
 
 /**
  * Writes the files that are derived from the contract, the services' settings, the catalog of
- * metrics, the examples and the console's texts into docs/, sdk/, k8s/ and console/. With --check
- * it writes nothing, names every file that differs, and exits 1 if there is one.
+ * metrics and the examples into docs/, sdk/, k8s/ and console/. With --check it writes nothing,
+ * names every file that differs, and exits 1 if there is one. With --schemas it also runs
+ * tools/dump-schema.ts, which needs a database server.
  */
 const root = path.resolve(import.meta.dirname, '..');
 
@@ -44,9 +43,6 @@ const outputs: Record<string, string> = {
   'docs/architecture.svg': architecturePicture(),
   'docs/metrics.md': metricsPage(),
   'docs/x402.md': x402Page(),
-  ...Object.fromEntries(
-    DASHBOARDS.map((each) => [`deploy/observability/grafana/dashboards/${each.uid}.json`, grafanaJson(each)]),
-  ),
   'sdk/src/generated/types.ts': await sdkTypes(),
   'sdk/src/generated/operations.ts': sdkOperations(),
   'sdk/src/generated/errors.ts': sdkErrors(),
@@ -56,7 +52,7 @@ const outputs: Record<string, string> = {
   'sdk/src/generated/usdc.ts': sdkCopy('shared/lib/money/usdc.ts'),
   'console/src/generated/examples.ts': consoleExamples(),
   'console/src/generated/guides.ts': consoleGuides(),
-  ...consoleTexts(),
+  ...statedVersions(),
   ...(await clusterFiles()),
 };
 
@@ -74,3 +70,4 @@ if (process.argv.includes('--check')) {
     console.log(`wrote ${file}`);
   }
 }
+if (process.argv.includes('--schemas')) await import('./dump-schema.ts');

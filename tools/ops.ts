@@ -8,6 +8,7 @@ import type { Stack } from '../deploy/local/stack/stack-file.ts';
 import { nearest } from '../shared/contract/nearest.ts';
 import { OperatorName } from '../shared/contract/service.ts';
 import { NkeySeed } from '../shared/lib/config.ts';
+import { doors } from './doors.mjs';
 import { commands } from './ops/commands.ts';
 import { connectOperator, type Login, type Operator } from './ops/connect.ts';
 import { helpOf, helpText } from './ops/help.ts';
@@ -90,10 +91,7 @@ const main = async (): Promise<number> => {
     // The commands of the same group, in singular or plural, if there is one.
     const groupOf = (text: string) => text.split(' ')[0]!.replace(/s$/, '');
     const near = commands.filter((one) => groupOf(one.name) === groupOf(group));
-    const meant = nearest(
-      name,
-      commands.map((one) => one.name),
-    );
+    const meant = nearest(name, [...commands.map((one) => one.name), ...Object.keys(doors.ops.commands)]);
     const guess = meant === undefined ? '' : `; did you mean "${meant}"?`;
     console.error(`there is no command "${name}"${guess}`);
     // Without a near name, the commands of the group help. The whole list is 40 lines.
@@ -102,7 +100,7 @@ const main = async (): Promise<number> => {
     return 64; // EX_USAGE of sysexits.h
   }
   if (values.help === true || command === undefined) {
-    console.log(command === undefined ? helpText(commands) : helpOf(command));
+    console.log(command === undefined ? helpText(commands, doors.ops.commands) : helpOf(command));
     return 0;
   }
   const args = positionals.slice(command.name.split(' ').length);

@@ -1,12 +1,8 @@
-// `npm run pin-images`: writes the digest of every image of others behind its tag, for a release.
+// `npm run ops -- pin-images`: writes the digest of every image of others behind its tag, for a
+// release.
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { readCommandLine } from '../deploy/local/processes/command-line.ts';
-
-const USAGE = `Usage
-  npm run pin-images                 asks each image's registry for its digest, and writes it behind the tag
-  npm run pin-images -- --check      lists the images without a digest, without a call; ends with 1 if there are some
-  npm run pin-images -- --root <folder>   another tree than this one`;
+import { flag, readCommandLine, text } from '../deploy/local/processes/command-line.ts';
 
 const FILES = [
   '{deploy,gate}/Dockerfile',
@@ -68,10 +64,12 @@ const digestOf = async (image: string): Promise<string> => {
 };
 
 const main = async (): Promise<number> => {
-  const { values } = readCommandLine(USAGE, {
+  const { values } = readCommandLine({
+    typed: 'npm run ops -- pin-images',
+    about: "Asks the registry of each image of others for its digest, and writes it behind the image's tag.",
     options: {
-      check: { type: 'boolean', default: false },
-      root: { type: 'string', default: path.resolve(import.meta.dirname, '..') },
+      check: flag('lists the images without a digest, without a call; ends with 1 if there are some'),
+      root: text('FOLDER', 'another tree than this one', path.resolve(import.meta.dirname, '..')),
     },
   });
   const texts = new Map(

@@ -1,4 +1,4 @@
-// npm run rebuild-projections: runs services/wallet/transactions/rebuild.ts in the first
+// `npm run ops -- rebuild-projections`: runs services/wallet/transactions/rebuild.ts in the first
 // environment of the system that `npm start` runs. A deployment runs that file directly, with the
 // configuration of its wallet service.
 import { spawnSync } from 'node:child_process';
@@ -12,9 +12,9 @@ const root = path.resolve(import.meta.dirname, '..');
 
 /** The configuration of the wallet service, as an operator with all rights. */
 const rebuildEnvironment = (
-  stack: Pick<Stack, 'nats_url' | 'nats_nkey_seed' | 'postgres_url' | 'environments'>,
+  stack: Pick<Stack, 'nats_url' | 'nats_nkey_seed' | 'postgres_urls' | 'environments'>,
 ) => {
-  const postgres = new URL(stack.postgres_url);
+  const postgres = new URL(stack.postgres_urls.wallet);
   postgres.searchParams.set('options', '-c search_path=wallet,public');
   return {
     ENVIRONMENT: Object.keys(stack.environments)[0]!,
@@ -27,13 +27,13 @@ const rebuildEnvironment = (
   };
 };
 
-const USAGE = `Usage: npm run rebuild-projections
-
-Rebuilds the lists of transactions from the records while the services run (docs/runbook.md), in the first
-environment of the stack on this machine or of STACK_FILE.`;
-
 if (import.meta.main) {
-  readCommandLine(USAGE, {});
+  readCommandLine({
+    typed: 'npm run ops -- rebuild-projections',
+    about: `Rebuilds the lists of transactions from the records while the services run (docs/runbook.md), in the first
+environment of the stack on this machine or of STACK_FILE.`,
+    options: {},
+  });
   const file = process.env.STACK_FILE ?? path.join(root, '.local', 'stack.json');
   if (!existsSync(file))
     refuse(`no stack is running (${file}): start one, or set STACK_FILE to the path of its file`);

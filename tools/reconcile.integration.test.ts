@@ -5,6 +5,7 @@ import {
 } from '@solana/spl-token';
 import { Keypair, PublicKey } from '@solana/web3.js';
 import { referenceOf } from '../services/chain-submitter/ledger/reference.ts';
+import { oneDatabase } from '../shared/db/databases.ts';
 import { newId, newServiceId } from '../shared/lib/id.ts';
 import { packToken } from '../shared/lib/tokens/packed-token.ts';
 import {
@@ -31,7 +32,7 @@ let fixture: SubmitterFixture;
 beforeAll(async () => {
   fixture = await startSubmitterFixture();
   await fixture.start();
-}, 60_000);
+});
 afterAll(() => fixture.stop());
 
 const [GROSS, FEE] = [1_000_000n, 10_000n];
@@ -40,7 +41,7 @@ const run = async () => {
   const { keys, chain, database } = fixture;
   const reports = await reconcile({
     environment: 'test',
-    postgresUrl: database.adminUrl,
+    databases: oneDatabase(database.adminUrl),
     rpcUrl: chain.url,
     mint: keys.mint,
     feeWallet: keys.feeWallet.address,
@@ -67,8 +68,9 @@ const record = async (
   await admin.query(
     `insert into settlement.settlements (settlement_id, account_id, payment_attempt_id, wallet_id, quote_id, quote_token,
        vendor_account_id, service_id, quote_amount, fee_amount, redeem_window_seconds, status, chain_status, tx_hash,
-       settlement_token, issued_at)
-     values ($1, $2, $1, $3, $4, $5, 'acct_v', gen_random_uuid(), $6, $7, 900, 'issued', 'finalized', $8, '\\x', public.app_now())`,
+       under_way_since, expires_from, settlement_token, issued_at)
+     values ($1, $2, $1, $3, $4, $5, 'acct_v', gen_random_uuid(), $6, $7, 900, 'issued', 'finalized', $8, null,
+       public.app_now(), '\\x', public.app_now())`,
     [
       settlement_id,
       from.account_id,
@@ -81,6 +83,18 @@ const record = async (
     ],
   );
 };
+
+/** What an authorization has besides, in the state of its settlement. */
+const recordAuthorization = (settlementId: string, ceiling: bigint) =>
+  fixture.admin.query(
+    `insert into settlement.authorizations (settlement_id, account_id, vendor_account_id, wallet_id, mode, ceiling,
+       ends_at, capped_at, due_at, voided_at, capturing_at)
+     select settlement_id, account_id, vendor_account_id, wallet_id, 'usage', $2, now(), now(),
+       case status when 'authorized' then now() end, case status when 'voided' then now() end,
+       case when status not in ('authorized', 'voided') then now() end
+     from settlement.settlements where settlement_id = $1`,
+    [settlementId, `${ceiling}`],
+  );
 
 /** Pays a quote through the service and records it. */
 const paid = async (from: Payer): Promise<{ quote: Quote; settlement_id: string; tx_hash: string }> => {
@@ -112,20 +126,18 @@ test('recorded payments and funds cause no drift, and transfers from elsewhere a
 
 /** What a restore of a backup from before a capture makes of its row. */
 test.each([
-  ['authorized', 'null', 'authorized'],
-  ['voided', 'public.app_now()', 'failed'],
-])('a captured payment whose row says %s after a restore is reported', async (status, voidedAt, said) => {
+  ['authorized', 'authorized'],
+  ['voided', 'failed'],
+])('a captured payment whose row says %s after a restore is reported', async (status, said) => {
   const payer = await fixture.payer(5_000_000n);
   const { settlement_id, tx_hash } = await paid(payer);
   const before = await run();
   await fixture.admin.query(
     `update settlement.settlements set status = $2, chain_status = 'none', tx_hash = null, issued_at = null,
-       max_amount = $3, capture_mode = 'usage', holding = $2 = 'authorized', voided_at = ${voidedAt},
-       capture_due_at = case $2 when 'authorized' then public.app_now() + interval '1 hour' end,
-       redeem_expires_at = public.app_now() + interval '1 hour'
-     where settlement_id = $1`,
-    [settlement_id, status, `${GROSS}`],
+       expires_from = null, is_authorization = true, holding = $2 = 'authorized' where settlement_id = $1`,
+    [settlement_id, status],
   );
+  await recordAuthorization(settlement_id, GROSS);
   const { found, broken } = await run();
   expect(before.broken).toEqual([]);
   const named = found.filter(({ what }) => what.includes(settlement_id));
@@ -138,8 +150,7 @@ test.each([
   expect(broken).toHaveLength(3);
   await fixture.admin.query(
     `update settlement.settlements set status = 'issued', chain_status = 'finalized', holding = false, tx_hash = $2,
-       capture_due_at = null, voided_at = null, capturing_at = public.app_now(), issued_at = public.app_now()
-     where settlement_id = $1`,
+       expires_from = public.app_now(), issued_at = public.app_now() where settlement_id = $1`,
     [settlement_id, tx_hash],
   );
 });
@@ -156,26 +167,26 @@ const capturedWithExtension = async (payer: Payer) => {
   });
   const { tx_hash } = await fixture.events.wait(settlement_id, 'finalized');
   await record(payer, quote, { settlement_id, tx_hash: tx_hash! });
-  const extensionId = newId('stl');
-  await record(payer, extension, { settlement_id: extensionId, tx_hash: tx_hash! });
   const { admin } = fixture;
   await admin.query(
-    `update settlement.settlements set quote_amount = 1500000, fee_amount = 10000, max_amount = 2000000, extensions = 1,
-       capture_mode = 'usage', capturing_at = public.app_now(), redeem_expires_at = public.app_now()
+    `update settlement.settlements set quote_amount = 1500000, fee_amount = 10000, is_authorization = true
      where settlement_id = $1`,
     [settlement_id],
   );
+  await recordAuthorization(settlement_id, 2_000_000n);
   await admin.query(
-    `update settlement.settlements set status = 'merged', chain_status = 'none', extends = $2, holding = false,
-       tx_hash = null, settlement_token = null, issued_at = null, fee_amount = 0 where settlement_id = $1`,
-    [extensionId, settlement_id],
+    `insert into settlement.extensions (extension_id, settlement_id, account_id, payment_attempt_id, quote_id, quote_token,
+       amount)
+     select $1, settlement_id, account_id, 'extension', $3, quote_token, $4 from settlement.settlements
+     where settlement_id = $2`,
+    [newId('ext'), settlement_id, extension.quote_id, `${GROSS}`],
   );
-  return { extension, extensionId };
+  return { extension };
 };
 const findingsOf = ({ found }: Awaited<ReturnType<typeof run>>, payer: Payer) =>
   found.filter(({ account, kind }) => account === accountOf(payer.owner.publicKey) && kind !== 'foreign');
 
-test('the capture of a raised ceiling is one payment, and its extension moves nothing', async () => {
+test('the capture of an extended ceiling is one payment, and its extension moves nothing', async () => {
   const payer = await fixture.payer(5_000_000n);
   await capturedWithExtension(payer);
   const result = await run();
@@ -197,19 +208,21 @@ test('a payment of another protocol is known, and one without a record is an err
   const before = (await run()).found.filter(({ account }) => account === source);
   expect(before).toContainEqual(expect.objectContaining({ kind: 'unrecorded', amount: -PRICE }));
   await fixture.admin.query(
-    `insert into settlement.settlements (settlement_id, rail, vendor_account_id, service_id, service_name,
-       payout_address, quote_amount, fee_amount, message_hash, payer_address, source_account, holding, status,
-       chain_status, tx_hash, issued_at)
-     values ($1, 'x402', 'acct_v', gen_random_uuid(), 'Weather', $2, $3, 0, $4, $5, $6, false, 'issued', 'finalized',
-       $7, public.app_now())`,
+    `insert into settlement.settlements (settlement_id, rail, vendor_account_id, service_id, quote_amount, fee_amount,
+       holding, status, chain_status, under_way_since, tx_hash, issued_at)
+     values ($1, 'x402', 'acct_v', gen_random_uuid(), $2, 0, false, 'issued', 'finalized', null, $3, public.app_now())`,
+    [settlementId, `${PRICE}`, tx_hash],
+  );
+  await fixture.admin.query(
+    `insert into settlement.incoming_payments (settlement_id, account_id, service_name, payout_address, message_hash,
+       payer_address, source_account, accrued_fee, signs_last)
+     values ($1, 'acct_v', 'Weather', $2, $3, $4, $5, 0, false)`,
     [
       settlementId,
       vendor.owner.publicKey.toBase58(),
-      `${PRICE}`,
       await clients.hashOf(payment),
       buyer.owner.publicKey.toBase58(),
       source,
-      tx_hash,
     ],
   );
   const { found, broken } = await run();
@@ -232,8 +245,8 @@ test('an outgoing payment is open until its transaction is recorded, and known t
   await admin.query('delete from settlement.settlements where settlement_id = $1', [settlementId]);
   await admin.query(
     `insert into settlement.settlements (settlement_id, rail, account_id, payment_attempt_id, wallet_id, quote_amount,
-       fee_amount, service_name, resource, requirement, x402_version)
-     values ($1, 'x402_out', $2, $1, $3, $4, 0, 'api.example.com', 'https://api.example.com', '{}', 2)`,
+       fee_amount)
+     values ($1, 'x402_out', $2, $1, $3, $4, 0)`,
     [settlementId, payer.account_id, payer.wallet_id, `${GROSS}`],
   );
   await admin.query(
@@ -250,8 +263,8 @@ test('an outgoing payment is open until its transaction is recorded, and known t
   expect(before.broken).toEqual([]);
   expect(ofPayer(before)).toEqual([expect.objectContaining({ kind: 'open', amount: -GROSS })]);
   await admin.query(
-    `update settlement.settlements set status = 'issued', chain_status = 'finalized', tx_hash = $2, issued_at = public.app_now(),
-       holding = false where settlement_id = $1`,
+    `update settlement.settlements set status = 'issued', chain_status = 'finalized', under_way_since = null,
+       tx_hash = $2, issued_at = public.app_now(), holding = false where settlement_id = $1`,
     [settlementId, tx_hash],
   );
   const after = await run();
@@ -354,7 +367,7 @@ test('a transfer by our keys without a record is never reported as foreign', asy
 
 test('a payment by the quote of an extension is reported, because an extension pays nothing', async () => {
   const payer = await fixture.payer(5_000_000n);
-  const { extension, extensionId } = await capturedWithExtension(payer);
+  const { extension } = await capturedWithExtension(payer);
   const { keys, outside, include } = fixture;
   const authority = keypairOf(keys.delegateAuthorities[0]!.secretKey);
   const [from, to] = [outside.tokenAccount(payer.owner.publicKey), outside.tokenAccount(extension.payout)];
@@ -365,5 +378,4 @@ test('a payment by the quote of an extension is reported, because an extension p
   const [finding, ...others] = findingsOf(await run(), payer);
   expect(others).toEqual([]);
   expect(finding).toMatchObject({ kind: 'unrecorded', amount: -7n });
-  expect(finding!.what).toContain(`${extensionId} is recorded as merged`);
 });

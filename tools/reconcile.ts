@@ -1,17 +1,20 @@
-// `npm run reconcile`: compares the history of every watched account on chain with the records.
+// `npm run ops -- reconcile`: compares the history of every watched account on chain with the
+// records.
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import pg from 'pg';
-import { readCommandLine, refuse } from '../deploy/local/processes/command-line.ts';
+import { flag, readCommandLine, refuse, text } from '../deploy/local/processes/command-line.ts';
+import { connectDatabases } from '../deploy/local/servers/every-database.ts';
 import type { Stack, StackEnvironment } from '../deploy/local/stack/stack-file.ts';
+import { ADMIN_SETTING, type Databases, databasesIn, hasDatabases } from '../shared/db/databases.ts';
 import { chainAt } from './reconcile/chain.ts';
 import { type AccountReport, comparing, isBroken } from './reconcile/compare.ts';
 import { authoritiesOf, type Query, signedOf, transfersOf, watchedAccounts } from './reconcile/records.ts';
+import { type Unmatched, unmatchedIn } from './reconcile/unmatched.ts';
 
 type Place = {
   environment: string;
-  /** A role that may read all schemas of the environment's database. */
-  postgresUrl: string;
+  /** A role that may read the schema of each service. */
+  databases: Databases;
   rpcUrl: string;
   mint: string;
   feeWallet: string;
@@ -24,9 +27,9 @@ type Place = {
  * @returns a report for every account in the records
  */
 export const reconcile = async (place: Place): Promise<AccountReport[]> => {
-  const pool = new pg.Pool({ connectionString: place.postgresUrl, max: 3 });
+  const all = connectDatabases(place.databases, { max: 3 });
   try {
-    const query: Query = async (text) => (await pool.query(text)).rows;
+    const query: Query = async (text) => (await all.query(text)).rows;
     const chain = chainAt(place.rpcUrl, place.mint);
     const places = { ...place, tokenAccount: chain.tokenAccount };
     const before = await transfersOf(query, places);
@@ -40,7 +43,17 @@ export const reconcile = async (place: Place): Promise<AccountReport[]> => {
     const compare = comparing({ before, after, signed, ours: new Set([...place.feePayers, ...authorities]) });
     return histories.map((history) => compare(history, names.get(history.account)!));
   } finally {
-    await pool.end();
+    await all.end();
+  }
+};
+
+/** The records of one service that another one's database lacks. */
+export const unmatched = async ({ databases }: Pick<Place, 'databases'>): Promise<Unmatched[]> => {
+  const all = connectDatabases(databases, { max: 3 });
+  try {
+    return await unmatchedIn(async (text) => (await all.query(text)).rows);
+  } finally {
+    await all.end();
   }
 };
 
@@ -75,19 +88,19 @@ type ChainAddresses = Pick<StackEnvironment, 'rpc_url' | 'usdc_mint' | 'fee_wall
 
 /**
  * The environment of a stack on this machine.
- * @throws Error for any environment but the first, because the stack's file names only its database
+ * @throws Error for any environment but the first: the stack's file has only its databases
  */
 export const placeOf = (
-  stack: Pick<Stack, 'postgres_url'> & { environments: Record<string, ChainAddresses> },
+  stack: Pick<Stack, 'postgres_urls'> & { environments: Record<string, ChainAddresses> },
   environment: string,
 ): Place => {
   const found = stack.environments[environment];
   if (found === undefined) throw new Error(`this stack has no environment ${environment}`);
   if (environment !== Object.keys(stack.environments)[0])
-    throw new Error('--postgres is missing: it is required for every environment but the first');
+    throw new Error(`${ADMIN_SETTING} is missing: it is required for every environment but the first`);
   return {
     environment,
-    postgresUrl: stack.postgres_url,
+    databases: stack.postgres_urls,
     rpcUrl: found.rpc_url,
     mint: found.usdc_mint,
     feeWallet: found.fee_wallet,
@@ -95,56 +108,62 @@ export const placeOf = (
   };
 };
 
-const placeFrom = (options: Record<string, string | undefined>): Place => {
-  const environment = options.environment ?? 'test';
-  if (options.postgres !== undefined) {
-    const { postgres, rpc, mint, 'fee-wallet': feeWallet, 'fee-payer': feePayers } = options;
+/** The databases that the environment variables name. */
+const namedDatabases = (): Databases => {
+  try {
+    return databasesIn(process.env);
+  } catch (error) {
+    return refuse((error as Error).message);
+  }
+};
+
+const placeFrom = (environment: string, file: string, options: Record<string, string | undefined>): Place => {
+  if (hasDatabases(process.env)) {
+    const { rpc, mint, 'fee-wallet': feeWallet, 'fee-payer': feePayers } = options;
     if (!rpc || !mint || !feeWallet || !feePayers)
-      return refuse('--postgres requires --rpc, --mint, --fee-wallet and --fee-payer');
+      return refuse(`${ADMIN_SETTING} requires --rpc, --mint, --fee-wallet and --fee-payer`);
     return {
       environment,
-      postgresUrl: postgres,
+      databases: namedDatabases(),
       rpcUrl: rpc,
       mint,
       feeWallet,
       feePayers: feePayers.split(','),
     };
   }
-  const file = options.stack ?? path.join('.local', 'stack.json');
   if (!existsSync(file))
-    refuse(`no stack is running (${file}): start one, or pass --postgres and the options that it requires`);
+    refuse(
+      `no stack is running (${file}): start one, or set ${ADMIN_SETTING} and the options that it requires`,
+    );
   return placeOf(JSON.parse(readFileSync(file, 'utf8')) as Stack, environment);
 };
 
-const USAGE = `Usage: npm run reconcile -- [options]
-
-Compares the history of every watched account on chain with the records. It only reads. Exit code 1 means unexplained drift.
-
-  --environment test     an environment of the stack on this machine
-  --stack <file>         default .local/stack.json
-  --help                 this text
-
-Elsewhere, all of:
-  --postgres <url>       a role that may read all schemas of the environment’s database
-  --rpc <url>
-  --mint <address>
-  --fee-wallet <address>
-  --fee-payer <address>[,<former fee payer>]`;
-
 if (import.meta.main) {
-  const text = { type: 'string' } as const;
-  const { values } = readCommandLine(USAGE, {
+  const { values } = readCommandLine({
+    typed: 'npm run ops -- reconcile',
+    about: `Compares the history of every watched account on chain with the records, and the records of the services
+with each other. It only reads. Ends with 1 if there is unexplained drift, or if a service lacks what another one has.
+Without a stack on this machine it needs POSTGRES_ADMIN_URL and the last four options.`,
     options: {
-      environment: text,
-      stack: text,
-      postgres: text,
-      rpc: text,
-      mint: text,
-      'fee-wallet': text,
-      'fee-payer': text,
+      environment: text('NAME', 'an environment of the stack on this machine', 'test'),
+      stack: text('FILE', 'the file of the stack', path.join('.local', 'stack.json')),
+      'records-only': flag('only compare the records of the services with each other, without the chain'),
+      rpc: text('URL', 'a provider of the chain'),
+      mint: text('ADDRESS', 'the mint of USDC'),
+      'fee-wallet': text('ADDRESS', 'the wallet that receives the fees'),
+      'fee-payer': text('ADDRESSES', 'the fee payer and former ones, with commas between them'),
     },
+    notes: `Environment variables:
+
+  POSTGRES_ADMIN_URL            a role that may read the schemas of the environment's database
+  POSTGRES_ADMIN_URL_<SERVICE>  the same for a service with a database of its own`,
   });
-  const reports = await reconcile(placeFrom(values));
-  console.log(reportText(reports));
-  process.exit(reports.some(isBroken) ? 1 : 0);
+  const { 'records-only': recordsOnly, ...options } = values;
+  const place = () => placeFrom(options.environment, options.stack, options);
+  const reports = recordsOnly ? [] : await reconcile(place());
+  if (!recordsOnly) console.log(reportText(reports));
+  const lost = await unmatched(hasDatabases(process.env) ? { databases: namedDatabases() } : place());
+  for (const { lacks, what } of lost) console.log(`${lacks} lacks ${what}`);
+  if (lost.length === 0) console.log('no service lacks a record that another one has');
+  process.exit(reports.some(isBroken) || lost.length > 0 ? 1 : 0);
 }

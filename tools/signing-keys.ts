@@ -1,9 +1,6 @@
-// Replaces a signing key of quote, settlement or identity in three steps, each a change of
-// configuration:
-//   SIGNING_KEYS=… PUBLIC_KEYS=… node tools/signing-keys.ts publish | use | retire | compromise
-// prints the new values of both variables. docs/signing-keys.md describes when each step may
-// follow.
+// `npm run ops -- signing-keys`: replaces a signing key of quote, settlement or identity.
 import { randomBytes } from 'node:crypto';
+import { readCommandLine, refuse } from '../deploy/local/processes/command-line.ts';
 import { privateKeyFromSeed, rawPublicKey } from '../shared/lib/chain/ed25519.ts';
 import { PublicKeyList, SigningKeys } from '../shared/lib/tokens/keys.ts';
 
@@ -75,14 +72,18 @@ const endOld = (config: KeyConfig, ends: Partial<Entry>): KeyConfig => {
 };
 
 if (import.meta.main) {
-  const step = { publish, use, retire, compromise }[process.argv[2] ?? ''];
+  const { words, usage } = readCommandLine({
+    typed: 'npm run ops -- signing-keys',
+    words: 'publish|use|retire|compromise',
+    about: `Replaces a signing key of quote, settlement or identity in three steps, each a change of configuration. Reads
+SIGNING_KEYS and PUBLIC_KEYS, and prints their new values. docs/signing-keys.md describes when each step may follow.`,
+    options: {},
+  });
+  const step = { publish, use, retire, compromise }[words[0] ?? ''];
   const { SIGNING_KEYS: signingKeys, PUBLIC_KEYS: publicKeys } = process.env;
-  if (step === undefined || signingKeys === undefined || publicKeys === undefined) {
-    console.error(
-      'SIGNING_KEYS=… PUBLIC_KEYS=… node tools/signing-keys.ts publish | use | retire | compromise',
-    );
-    process.exit(64);
-  }
+  if (step === undefined) refuse(usage);
+  if (signingKeys === undefined || publicKeys === undefined)
+    refuse(`SIGNING_KEYS and PUBLIC_KEYS are required\n\n${usage}`);
   const next = step({ signingKeys, publicKeys });
   console.log(`SIGNING_KEYS=${next.signingKeys}\nPUBLIC_KEYS=${next.publicKeys}`);
 }

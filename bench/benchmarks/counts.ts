@@ -20,6 +20,8 @@ type Scenario = {
   replicas: number;
   connections: number;
   payers: number;
+  /** As an installation writes its WAL: CPU and payments a second count, and its bytes vary. */
+  fullPageWrites?: true;
   /** What each payment may need at most. Counts of work that does not depend on the machine. */
   atMost?: Counters;
 };
@@ -38,6 +40,13 @@ const SCENARIOS: Record<string, Scenario> = {
     connections: 64,
     payers: 128,
     atMost: { statements: 0.8 },
+  },
+  'settle, full page writes': {
+    rail: 'settle',
+    replicas: 1,
+    connections: 64,
+    payers: 64,
+    fullPageWrites: true,
   },
   'settle, 4 replicas': { rail: 'settle', replicas: 4, connections: 64, payers: 64 },
   'settle, 4 replicas, 256 connections': { rail: 'settle', replicas: 4, connections: 256, payers: 128 },
@@ -73,7 +82,7 @@ const measure = async (run: Run, name: string, scenario: Scenario): Promise<void
     chainSlotMs: SLOT_MS,
     instances: { settlement: replicas, 'chain-submitter': replicas },
     payerCount,
-    ...COUNTED,
+    postgresSettings: { ...COUNTED, ...(scenario.fullPageWrites && { full_page_writes: 'on' }) },
   });
   const { bench, load } = parts;
   await noteDurability(bench, run);
@@ -86,7 +95,8 @@ const measure = async (run: Run, name: string, scenario: Scenario): Promise<void
   const pay = (calls: Call[]) =>
     load.run({ kind: 'calls', origin: bench.stack.gateway_url, calls, concurrency: connections });
   const rows: Record<string, number[]> = {};
-  const statements: Counters[] = [];
+  let statements: Counters = {};
+  let wal: Counters = {};
   // The first round warms up: each payer's first settle reads the chain.
   for (let round = 0; round <= run.options.rounds; round += 1) {
     run.report.progress(`counts, ${name}: round ${round} of ${run.options.rounds}`);
@@ -95,7 +105,7 @@ const measure = async (run: Run, name: string, scenario: Scenario): Promise<void
     const [restBegan, resting] = [performance.now(), await counting.read()];
     await sleep(round === 0 ? 0 : IDLE_MS);
     const [began, before] = [performance.now(), await counting.read()];
-    const ranBefore = await counting.statements();
+    const [ranBefore, walFrom] = [await counting.statements(), await counting.position()];
     const { elapsedMs } = await bench.profiled(() => pay(calls));
     await settled(bench);
     const ran = differences(ranBefore, await counting.statements());
@@ -106,12 +116,15 @@ const measure = async (run: Run, name: string, scenario: Scenario): Promise<void
     const each = Object.fromEntries(
       Object.entries(spent).map(([what, value]) => [what, (value - rest[what]! * share) / count]),
     );
-    statements.push(Object.fromEntries(Object.entries(ran).map(([text, value]) => [text, value / count])));
+    const ofOne = (counters: Counters): Counters =>
+      Object.fromEntries(Object.entries(counters).map(([what, value]) => [what, value / count]));
+    [statements, wal] = [ofOne(ran), ofOne(await counting.walSince(walFrom))];
     each['payments a second'] = (count * 1000) / elapsedMs;
     for (const [what, value] of Object.entries(each)) rows[what] = [...(rows[what] ?? []), value];
   }
   show(run, name, scenario, rows);
-  showStatements(run, name, statements);
+  showMost(run, `${name}: statements per payment`, statements);
+  showMost(run, `${name}: bytes of the WAL per payment`, wal);
 };
 
 const show = (run: Run, name: string, { atMost = {} }: Scenario, rows: Record<string, number[]>): void => {
@@ -128,12 +141,12 @@ const show = (run: Run, name: string, { atMost = {} }: Scenario, rows: Record<st
     run.report.target({ what: `${name}: ${what}`, value: summary(rows[what]!).median, atMost: limit });
 };
 
-/** The statements that a payment needs most, in the last round. Idle work is not subtracted. */
-const showStatements = (run: Run, name: string, rounds: readonly Counters[]): void =>
+/** What a payment needs most of, in the last round. Idle work is not subtracted. */
+const showMost = (run: Run, title: string, counters: Counters): void =>
   run.report.table(
-    `${name}: statements per payment`,
+    title,
     ['', 'last round'],
-    Object.entries(rounds.at(-1) ?? {})
+    Object.entries(counters)
       .toSorted(([, a], [, b]) => b - a)
-      .slice(0, 16),
+      .slice(0, 24),
   );

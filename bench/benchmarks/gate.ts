@@ -1,6 +1,6 @@
 import { createPortPicker } from '../../deploy/local/servers/ports.ts';
 import { payingFetch } from '../../sdk/src/pay/main.ts';
-import { createBenchVendor, createPayers, PRICE_MICRO } from '../harness/actors.ts';
+import { createBenchVendor, createPayers } from '../harness/actors.ts';
 import { type Cpu, measured, showCpu } from '../harness/cpu.ts';
 import { sampled, startLoad } from '../harness/load.ts';
 import { compare, type Side } from '../harness/rounds.ts';
@@ -11,16 +11,16 @@ import { callFor } from '../shop/calls.ts';
 
 const CONCURRENCIES = [1, 16, 64];
 const PAID_CONCURRENCY = 16;
-const PREPAID = { units: 1000, ahead: 250 };
+const TAB = { max: '1000000', price: '50' };
 /** A repeatable route stores no answers. The SDK's own routes have the same targets. */
 const PAID = [
-  { name: 'prepaid', path: '/prepaid', atLeast: 0.55 },
+  { name: 'tab', path: '/tab', atLeast: 0.55 },
   { name: 'repeatable', path: '/repeatable', atLeast: 0.8 },
 ] as const;
 
 export const gate: Benchmark = {
   about:
-    'a gate before an API: a free route against a bare proxy of Node and nginx, prepaid ones against the free one',
+    'a gate before an API: a free route against a bare proxy of Node and nginx, tabs against the free one',
   run: async (run) => {
     const upstream = await startProxy(run, { kind: 'upstream' });
     const bench = await startBenchStack(run, 'stack', { chainSlotMs: 0 });
@@ -34,7 +34,6 @@ const startGateOf = async (run: Run, bench: BenchStack, upstream: Server): Promi
   const { apiKey, serviceId } = await createBenchVendor(bench);
   const { stack } = bench;
   const port = await createPortPicker().any();
-  const price = PRICE_MICRO.toString();
   return startProxy(run, {
     kind: 'gate',
     port,
@@ -48,8 +47,8 @@ const startGateOf = async (run: Run, bench: BenchStack, upstream: Server): Promi
         publicUrl: `http://127.0.0.1:${port}`,
       },
       routes: [
-        { match: 'GET /prepaid', paid: { price, prepaid: PREPAID } },
-        { match: 'GET /repeatable', paid: { price, prepaid: { ...PREPAID, replay: false } } },
+        { match: 'GET /tab', paid: { ...TAB, tab: true } },
+        { match: 'GET /repeatable', paid: { ...TAB, tab: { replay: false } } },
       ],
       storeUrl: stack.redis_url,
     },
@@ -94,7 +93,7 @@ const compareFree = async (run: Run, upstream: Server, ours: Server): Promise<vo
   }
 };
 
-/** Prepaid routes through the paying fetch, and the free one with the plain fetch. */
+/** Tabs through the paying fetch, and the free one with the plain fetch. */
 const comparePaid = async (run: Run, bench: BenchStack, upstream: Server, ours: Server): Promise<void> => {
   const [payer] = await createPayers(bench, 1);
   const pay = payingFetch(fetch, {
@@ -104,7 +103,7 @@ const comparePaid = async (run: Run, bench: BenchStack, upstream: Server, ours: 
   });
   const pids = () => ({ ...bench.pids(), gate: ours.pid, upstream: upstream.pid, buyer: process.pid });
   for (const { name, path, atLeast } of PAID) {
-    const title = `gate, a ${name} route, ${PREPAID.ahead} units ahead, concurrency ${PAID_CONCURRENCY}`;
+    const title = `gate, a ${name} route, concurrency ${PAID_CONCURRENCY}`;
     const cpu: Cpu = {};
     const side = (of: string, get: (url: string) => Promise<Response>, at: string): Side => ({
       name: of,

@@ -22,14 +22,14 @@ const PREPAID = 256;
  */
 const AUTHORIZED = 18_000n;
 
-type Operation = 'redeem' | 'verify' | 'consume' | 'usage';
+type Operation = 'redeem' | 'consume' | 'usage';
 type Caller = { token: string };
 
-const post = (path: string, body: object | undefined, caller?: Caller): Call => ({
+const post = (path: string, body: object, caller?: Caller): Call => ({
   method: 'POST',
   path,
   ...caller,
-  ...(body !== undefined && { body: JSON.stringify(body) }),
+  body: JSON.stringify(body),
 });
 
 /**
@@ -43,8 +43,8 @@ const OPERATIONS: Record<
     /** Whether each call needs its own settlement. Otherwise a few serve all calls. */
     once: boolean;
     units: number | null;
-    body: (issued: Issued) => object | undefined;
-    statements: Record<string, Statement>;
+    body: (issued: Issued) => object;
+    statement: Statement;
   }
 > = {
   redeem: {
@@ -52,28 +52,10 @@ const OPERATIONS: Record<
     once: true,
     units: null,
     body: ({ settlement_token }) => ({ settlement_token }),
-    statements: {
-      skeleton: {
-        text: `update bench.settlements set status = 'redeemed', redeemed_at = now()
-          where settlement_id = $1 and status = 'issued' returning settlement_id, status, redeemed_at`,
-        values: ['$settlement_id'],
-      },
-    },
-  },
-  verify: {
-    atLeast: 0.8,
-    once: false,
-    units: null,
-    body: () => undefined,
-    statements: {
-      'skeleton-read': {
-        text: 'select * from bench.settlements where settlement_id = $1',
-        values: ['$settlement_id'],
-      },
-      skeleton: {
-        text: 'insert into bench.consumptions values ($1, $2, 1, 1) returning settlement_id',
-        values: ['$settlement_id', '$request_id'],
-      },
+    statement: {
+      text: `update bench.settlements set status = 'redeemed', redeemed_at = now(), expires_from = null
+        where settlement_id = $1 and status = 'issued' returning settlement_id, status, redeemed_at`,
+      values: ['$settlement_id'],
     },
   },
   consume: {
@@ -81,11 +63,9 @@ const OPERATIONS: Record<
     once: false,
     units: 1_000_000,
     body: ({ settlement_token }) => ({ settlement_token, units: 1, request_id: crypto.randomUUID() }),
-    statements: {
-      skeleton: {
-        text: 'insert into bench.consumptions values ($1, $2, 1, 1) returning settlement_id, units_consumed',
-        values: ['$settlement_id', '$request_id'],
-      },
+    statement: {
+      text: 'insert into bench.consumptions values ($1, $2, 1, 1) returning settlement_id, units_consumed',
+      values: ['$settlement_id', '$request_id'],
     },
   },
   usage: {
@@ -93,11 +73,9 @@ const OPERATIONS: Record<
     once: false,
     units: null,
     body: ({ settlement_token }) => ({ settlement_token, amount: '1', usage_id: crypto.randomUUID() }),
-    statements: {
-      skeleton: {
-        text: 'insert into bench.consumptions values ($1, $2, 1, 1) returning settlement_id, units_consumed',
-        values: ['$settlement_id', '$request_id'],
-      },
+    statement: {
+      text: 'insert into bench.uses values ($1, $2, 1, 1) returning settlement_id, used_after_pico',
+      values: ['$settlement_id', '$request_id'],
     },
   },
 };
@@ -117,16 +95,14 @@ export const compareWithSkeleton = async (
   bench: BenchStack,
   operation: Operation,
 ): Promise<void> => {
-  const { atLeast, statements } = OPERATIONS[operation];
+  const { atLeast } = OPERATIONS[operation];
   const cpu: Cpu = {};
   const sides = await sidesOf(run, bench, operation, cpu);
   const title = `${operation}, concurrency ${CONCURRENCY}`;
   const ratios = await compare(run, title, sides);
   showCpu(run, `${title}: CPU ms per call`, cpu);
-  for (const name of Object.keys(statements)) {
-    const value = ratios[name]!.perSecond.median;
-    run.report.target({ what: `${operation}: throughput, share of the ${name}’s`, value, atLeast });
-  }
+  const value = ratios.skeleton!.perSecond.median;
+  run.report.target({ what: `${operation}: throughput, share of the skeleton’s`, value, atLeast });
 };
 
 /** Open authorizations, as the API makes them. */
@@ -149,7 +125,7 @@ const authorize = async (bench: BenchStack, vendor: Vendor, payer: Payer): Promi
 };
 
 const sidesOf = async (run: Run, bench: BenchStack, operation: Operation, cpu: Cpu): Promise<Side[]> => {
-  const { once, units, body, statements } = OPERATIONS[operation];
+  const { once, units, body, statement } = OPERATIONS[operation];
   const load = await startLoad();
   run.defer(load.stop);
   const vendor = await createBenchVendor(bench);
@@ -157,68 +133,58 @@ const sidesOf = async (run: Run, bench: BenchStack, operation: Operation, cpu: C
   const template = await templatePayment(bench, vendor, payer!);
   const issue = (count: number) =>
     insertIssued(bench, template.settlementId, { count, serviceId: vendor.serviceId, units });
-  for (const table of ['settlement.settlements', 'settlement.consumptions']) await copyTable(bench.db, table);
+  for (const table of ['settlement.settlements', 'settlement.consumptions', 'settlement.uses'])
+    await copyTable(bench.db, table);
   const written = (await writtenColumns(bench.db, 'settlement.settlements'))
     .map(({ name }) => name)
     .join(', ');
-  const skeleton = await startSkeleton(run, bench, statements);
+  const skeleton = await startSkeleton(run, bench, { skeleton: statement });
   const pids: Pids = () => ({ ...bench.pids(), ...skeleton.pids, load: load.pid });
 
   const open = () => (operation === 'usage' ? authorize(bench, vendor, payer!) : issue(PREPAID));
   const shared = once ? [] : await open();
   /** The number of calls that a round needs at most, by the rate of the previous round. */
   const rates = new Map<string, number>();
-  const settlementsFor = async (side: string, seconds: number, repeat: boolean): Promise<Issued[]> => {
-    if (repeat) return shared;
+  const settlementsFor = async (side: string, seconds: number): Promise<Issued[]> => {
     const count = Math.ceil((rates.get(side) ?? 1500) * seconds * 1.5) + CONCURRENCY;
     if (once) return issue(count);
     return Array.from({ length: count }, (_, index) => shared[index % shared.length]!);
   };
-  const round = async (
-    side: string,
-    origin: string,
-    job: { calls: Call[]; repeat: boolean },
-    seconds: number,
-  ) => {
-    const common = { kind: 'calls', concurrency: CONCURRENCY } as const;
-    const sample = sampled(await load.run({ ...common, ...job, origin, seconds }));
+  const round = async (side: string, origin: string, calls: Call[], seconds: number) => {
+    const sample = sampled(
+      await load.run({ kind: 'calls', concurrency: CONCURRENCY, calls, origin, seconds }),
+    );
     rates.set(side, sample.perSecond);
     return sample;
   };
   const ours: Side = {
     name: 'ours',
     round: async (seconds) => {
-      const repeat = operation === 'verify';
-      const settlements = await settlementsFor('ours', seconds, repeat);
-      const calls = settlements.map((issued) =>
+      const calls = (await settlementsFor('ours', seconds)).map((issued) =>
         post(`/v1/settlements/${issued.settlement_id}/${operation}`, body(issued), { token: vendor.apiKey }),
       );
-      const calling = () => round('ours', bench.stack.gateway_url, { calls, repeat }, seconds);
+      const calling = () => round('ours', bench.stack.gateway_url, calls, seconds);
       return bench.profiled(() => measured(pids, cpu, 'ours', calling));
     },
   };
-  const others = Object.keys(statements).map(
-    (name): Side => ({
-      name,
-      round: async (seconds) => {
-        const repeat = name === 'skeleton-read';
-        const settlements = await settlementsFor(name, seconds, repeat);
-        await bench.db.query(
-          `insert into bench.settlements (${written}) select ${written} from settlement.settlements
+  const other: Side = {
+    name: 'skeleton',
+    round: async (seconds) => {
+      const settlements = await settlementsFor('skeleton', seconds);
+      await bench.db.query(
+        `insert into bench.settlements (${written}) select ${written} from settlement.settlements
          where settlement_id = any($1)
          on conflict do nothing`,
-          [[...new Set(settlements.map(({ settlement_id }) => settlement_id))]],
-        );
-        const calls = settlements.map((issued) =>
-          post(`/${name}`, { ...issued, request_id: crypto.randomUUID() }),
-        );
-        return measured(pids, cpu, name, () => round(name, skeleton.origin, { calls, repeat }, seconds));
-      },
-    }),
-  );
-  return [ours, ...others];
+        [[...new Set(settlements.map(({ settlement_id }) => settlement_id))]],
+      );
+      const calls = settlements.map((issued) =>
+        post('/skeleton', { ...issued, request_id: crypto.randomUUID() }),
+      );
+      return measured(pids, cpu, 'skeleton', () => round('skeleton', skeleton.origin, calls, seconds));
+    },
+  };
+  return [ours, other];
 };
 
 export const redeem = benchmark('redeem');
-export const verify = benchmark('verify');
 export const consume = benchmark('consume');

@@ -36,7 +36,7 @@ export const metered: Benchmark = {
 
 /** A tab through the SDK on both sides, against the same route unpaid with one Redis call. */
 const compareTabs = async (run: Run, bench: BenchStack): Promise<void> => {
-  const shop = await startShop(run, bench, {});
+  const shop = await startShop(run, bench, { max: '1000000', price: '50' });
   const [payer] = await createPayers(bench, 1);
   const delegateKey = { environment: 'test', signIn: await payer!.token() } as const;
   const pay = payingFetch(fetch, { baseUrl: bench.stack.gateway_url, delegateKey, maxAmount: 10_000_000n });

@@ -14,11 +14,11 @@ const NOT_OURS = ['chain', 'onramps'];
  * checkpoint would write the whole page, so that the WAL of a run would depend on when one comes.
  */
 export const COUNTED = {
-  postgresSettings: {
-    shared_preload_libraries: 'pg_stat_statements',
-    'pg_stat_statements.track': 'top',
-    full_page_writes: 'off',
-  },
+  shared_preload_libraries: 'pg_stat_statements',
+  'pg_stat_statements.track': 'top',
+  full_page_writes: 'off',
+  // The WAL of a round is read again after the round.
+  wal_keep_size: '1GB',
 };
 
 const ROWS = `select sum(n_tup_ins) as inserted, sum(n_tup_upd) as updated, sum(n_tup_hot_upd) as hot,
@@ -35,6 +35,10 @@ type Counting = {
   read: () => Promise<Counters>;
   /** How often each statement ran so far, by its beginning and its schema's table. */
   statements: () => Promise<Counters>;
+  /** The end of the WAL. */
+  position: () => Promise<string>;
+  /** Bytes of the WAL since a position, by the table or index that they change. */
+  walSince: (position: string) => Promise<Counters>;
   stop: () => Promise<void>;
 };
 
@@ -43,12 +47,22 @@ const BY_TEXT = `select left(regexp_replace(query, '\\s+', ' ', 'g'), 90) as tex
   from pg_stat_statements where dbid = (select oid from pg_database where datname = current_database())
     and query !~* '^(begin|commit|rollback|start transaction)' group by 1`;
 
+/** A record counts for its first block. One without blocks is a commit or the like. */
+const WAL_BY_RELATION = `with blocks as (
+    select distinct on (start_lsn) start_lsn, relfilenode from pg_get_wal_block_info($1::pg_lsn, $2::pg_lsn)
+    order by start_lsn, block_id)
+  select coalesce(c.relnamespace::regnamespace || '.' || c.relname, 'no table') as text, sum(r.record_length) as bytes
+  from pg_get_wal_records_info($1::pg_lsn, $2::pg_lsn) r left join blocks using (start_lsn)
+    left join pg_class c on pg_relation_filenode(c.oid) = blocks.relfilenode
+  group by 1`;
+
 /**
  * Counts what a stack that was started with `COUNTED` does. The messages are those that a client
  * with all rights sees: each published one once, however many subscribers it has.
  */
 export const startCounting = async (bench: BenchStack): Promise<Counting> => {
   await bench.db.query('create extension if not exists pg_stat_statements');
+  await bench.db.query('create extension if not exists pg_walinspect');
   const nats = await bench.nats();
   let messages = 0;
   nats.subscribe('>', {
@@ -59,7 +73,16 @@ export const startCounting = async (bench: BenchStack): Promise<Counting> => {
   await nats.flush();
   const figuresOf = async (text: string): Promise<Record<string, string>> =>
     (await bench.db.query<Record<string, string>>(text)).rows[0]!;
+  const position = async () => (await figuresOf('select pg_current_wal_insert_lsn() as lsn')).lsn!;
   return {
+    position,
+    walSince: async (from) => {
+      const { rows } = await bench.db.query<{ text: string; bytes: string }>(WAL_BY_RELATION, [
+        from,
+        await position(),
+      ]);
+      return Object.fromEntries(rows.map(({ text, bytes }) => [text, Number(bytes)]));
+    },
     read: async () => {
       // A backend reports its rows once a second.
       await sleep(1100);

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { readTree, statOf } from '../../deploy/local/processes/process-stat.ts';
+import { readTree } from '../../deploy/local/processes/process-stat.ts';
 
 const PAGE_KB = 4;
 
@@ -40,18 +40,3 @@ export const handlesOf = (pid: number): number =>
       return sum;
     }
   }, 0);
-
-/** How long the process has run, in milliseconds, by the clock of the machine. */
-export const ageMsOf = (pid: number): number => {
-  const uptime = Number(readFileSync('/proc/uptime', 'utf8').split(' ')[0]) * 1000;
-  const stat = statOf(pid);
-  if (stat === undefined) throw new Error(`process ${pid} has ended`);
-  return uptime - stat.startedMs;
-};
-
-/** A setting in the environment with which a process was started. */
-export const settingOf = (pid: number, name: string): string | undefined =>
-  readFileSync(`/proc/${pid}/environ`, 'utf8')
-    .split('\0')
-    .find((each) => each.startsWith(`${name}=`))
-    ?.slice(name.length + 1);

@@ -84,8 +84,8 @@ export const insertIssued = async (
        jsonb_populate_record(template, jsonb_build_object(
          'settlement_id', made.settlement_id, 'quote_id', made.quote_id, 'payment_attempt_id', made.settlement_id,
          'settlement_token', made.token, 'settlement_token_hash', made.hash, 'redeem_expires_at', $5::timestamptz,
-         'redeem_window_seconds', 86400, 'status', 'issued', 'redeemed_at', null, 'chain_status', 'finalized',
-         'holding', false, 'units_total', $6::int)) as copy
+         'expires_from', $5::timestamptz, 'redeem_window_seconds', 86400, 'status', 'issued', 'redeemed_at', null,
+         'chain_status', 'finalized', 'holding', false, 'units_total', $6::int)) as copy
      where template.settlement_id = $1`,
     [
       templateId,

@@ -106,6 +106,25 @@ const accountStatements = ({ vendor, payer }: Template, now: number, accounts: n
   ];
 };
 
+/** The keys of attempt and quote of each settlement, with the columns of the settlement. */
+const keyStatements = ({ table, values, count, set }: Copied): Copied[] =>
+  table !== 'settlement.settlements'
+    ? []
+    : (['attempt', 'quote'] as const).map((kind) => ({
+        table: 'settlement.settlement_keys',
+        where: `settlement_id = $1 and kind = '${kind}'`,
+        values,
+        count,
+        set: {
+          key: kind === 'quote' ? set.quote_id! : `${set.account_id} || '/' || ${set.payment_attempt_id}`,
+          settlement_id: set.settlement_id!,
+          account_id: set.account_id!,
+          created_at: set.created_at!,
+        },
+      }));
+
+const all = (size: number): number => size;
+
 /** Every fourth settlement belongs to the vendor whose lists are measured. */
 const paymentStatements = (template: Template, now: number, step: number, accounts: number): Copied[] => {
   const { quoteId, settlementId, vendor } = template;
@@ -117,11 +136,9 @@ const paymentStatements = (template: Template, now: number, step: number, accoun
   const vendorNumber = `(i * 7919 % ${Math.max(1, accounts / 10)})`;
   const vendorAccount = `case when i % 4 = 0 then '${vendor.accountId}' else ${person('acct', vendorNumber)} end`;
   const service = `case when i % 4 = 0 then '${vendor.serviceId}' else md5('service' || ${vendorNumber}) end`;
-  const attempt = `('seed-' || i)`;
-  const intent = `'settle:' || ${person('acct', payerNumber)} || ':' || ${attempt}`;
-  // Base58 has no zero.
-  const signature = `rpad('seed' || translate(i::text, '0', 'z'), 88, 'x')`;
-  const all = (size: number) => size;
+  const [payerAccount, attempt] = [person('acct', payerNumber), `('seed-' || i)`];
+  const intent = `'settle:' || ${payerAccount} || ':' || ${attempt}`;
+  const signature = `rpad('seed' || translate(i::text, '0', 'z'), 88, 'x')`; // Base58 has no zero.
   return [
     {
       table: 'quote.quotes',
@@ -146,7 +163,7 @@ const paymentStatements = (template: Template, now: number, step: number, accoun
       count: all,
       set: {
         settlement_id: settlement,
-        account_id: person('acct', payerNumber),
+        account_id: payerAccount,
         payment_attempt_id: attempt,
         wallet_id: person('wal', payerNumber),
         quote_id: quote,
@@ -156,6 +173,8 @@ const paymentStatements = (template: Template, now: number, step: number, accoun
         status: `'redeemed'`,
         chain_status: `'finalized'`,
         holding: 'false',
+        under_way_since: 'null',
+        expires_from: 'null',
         created_at: at,
         issued_at: at,
         progressed_at: at,
@@ -192,7 +211,7 @@ const paymentStatements = (template: Template, now: number, step: number, accoun
       count: all,
       set: {
         object_id: settlement,
-        from_account_id: person('acct', payerNumber),
+        from_account_id: payerAccount,
         to_account_id: vendorAccount,
         service_id: service,
         status: `'finalized'`,
@@ -222,9 +241,11 @@ export const seedSettlements = async (
     // Only for this session, whose data can be created again.
     await db.query("set synchronous_commit = off; set maintenance_work_mem = '512MB'");
     const now = Date.now();
+    const payments = paymentStatements(template, now, FIRST_MS / size, accounts);
     const copied = [
       ...accountStatements(template, now, accounts),
-      ...paymentStatements(template, now, FIRST_MS / size, accounts),
+      ...payments,
+      ...payments.flatMap(keyStatements),
     ];
     for (const each of copied) {
       const indexes = await dropIndexes(db, each.table);

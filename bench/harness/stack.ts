@@ -92,7 +92,7 @@ export const startBenchStack = async (
     stateDir,
   });
   const { stack } = running;
-  const db = new pg.Pool({ connectionString: stack.postgres_url, max: 4 });
+  const db = new pg.Pool({ connectionString: stack.postgres_urls.settlement, max: 4 });
   // The server may be stopped or restarted while the pool exists.
   db.on('error', () => {});
   let stopped = false;

@@ -1,5 +1,5 @@
-// A vendor with Express and the SDK: an unpaid route that calls Redis once, prepaid routes, and
-// routes with a tab. All answer the same.
+// A vendor with Express and the SDK: an unpaid route that calls Redis once, and routes with a tab.
+// All answer the same.
 import express from 'express';
 import { Redis } from 'ioredis';
 import { redisStore } from '../../examples/redis-store.ts';
@@ -22,7 +22,7 @@ const listening = app.listen(0, '127.0.0.1', () => {
     store: redisStore(settings.redisUrl),
     log: () => {},
   });
-  const { price, prepaid, tab } = settings;
+  const { tab } = settings;
   app.get('/free', async (_request, response) => {
     await redis.incr('bench:free');
     response.json({ report: 'All is well.' });
@@ -30,8 +30,6 @@ const listening = app.listen(0, '127.0.0.1', () => {
   const report = (_request: express.Request, response: express.Response) => {
     response.json({ report: 'All is well.' });
   };
-  app.get('/prepaid', paid(paywall, { price, prepaid }), report);
-  app.get('/repeatable', paid(paywall, { price, prepaid: { ...prepaid, replay: false } }), report);
   app.get('/tab', paid(paywall, { ...tab, tab: true as const }), report);
   app.get('/repeatable-tab', paid(paywall, { ...tab, tab: { replay: false } }), report);
   process.on('disconnect', () => process.exit());

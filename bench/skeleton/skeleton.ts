@@ -23,7 +23,7 @@ export const startSkeleton = async (
   statements: Record<string, Statement>,
 ): Promise<{ origin: string; pids: Record<string, number> }> => {
   const nats = { servers: stack.nats_url, seed: stack.nats_nkey_seed };
-  const settings: SkeletonSettings = { ...nats, postgresUrl: stack.postgres_url, statements };
+  const settings: SkeletonSettings = { ...nats, postgresUrl: stack.postgres_urls.settlement, statements };
   const service = await startChild(new URL('./service.ts', import.meta.url), settings);
   run.defer(service.stop);
   const http = await startChild(new URL('./http.ts', import.meta.url), nats);

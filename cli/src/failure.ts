@@ -6,14 +6,14 @@ import {
   PaidElsewhereError,
   PaymentUndecidedError,
 } from '../../sdk/src/main.ts';
-import { type NextStep, nextStepOf } from '../../sdk/src/next-step.ts';
 import {
   NotDeliveredError,
   PaymentOpenError,
   PriceAboveCapError,
   WindowTooLongError,
 } from '../../sdk/src/pay/main.ts';
-import { proxyVariable } from './proxies.ts';
+import { type NextStep, nextStepOf } from '../../sdk/src/programs/next-step.ts';
+import { proxyVariable } from '../../sdk/src/programs/proxies.ts';
 import { exitCodeOf } from './text/exit-codes.ts';
 
 /** What a person or a program is told about an error: what is wrong, and what to do next. */

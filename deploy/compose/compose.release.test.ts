@@ -162,7 +162,7 @@ beforeAll(async () => {
     return own;
   };
   await Promise.all(names.map(up));
-}, 120_000);
+});
 
 afterAll(async () => {
   await supervisor.stop();
@@ -186,4 +186,4 @@ test('the processes of compose.yaml, with their variables and in their order, ma
   const lines: string[] = [];
   await transcript(stack, (line) => lines.push(line), folder);
   expect(lines.join('\n')).toMatch(/redeemed at /);
-}, 60_000);
+});

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseEnv } from 'node:util';
@@ -6,12 +6,15 @@ import { afterAll, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { nkeyOf } from '../../shared/bus/nkey.ts';
 import { natsRights } from '../../shared/bus/topology.ts';
-import type { Program } from '../../shared/contract/service.ts';
+import { type Program, SERVICE_NAMES } from '../../shared/contract/service.ts';
+import { databasesIn } from '../../shared/db/databases.ts';
 import { syntheticConfig } from '../../shared/synthetic/config.ts';
 import { composeFaults } from '../../test/support/base/compose-schema.ts';
 import { type Reach, workloads } from '../../tools/k8s/workloads.ts';
+import { MAX_DATABASES } from '../local/servers/choose-servers.ts';
 import { programNames } from '../local/stack/programs.ts';
-import { composeFiles } from './init.ts';
+import { DASHBOARDS } from '../observability/dashboards/dashboards.ts';
+import { composeFiles, writeComposeFiles } from './init.ts';
 
 /**
  * Compares compose.yaml with the schema of Compose and with our own code, because the file cannot
@@ -45,6 +48,7 @@ const services = Object.entries(compose.services);
 const folder = mkdtempSync(path.join(tmpdir(), 'compose-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const files = composeFiles(folder);
+writeComposeFiles(folder);
 
 /** The folder with the files of `compose:init`, as compose.yaml names it. */
 const GENERATED = '../.local/compose/';
@@ -96,10 +100,12 @@ test('every image is pinned, and every file that is mounted or read exists', () 
     for (const file of env_file) expect(Object.keys(files)).toContain(file.replace(GENERATED, ''));
     for (const volume of volumes) {
       const source = volume.split(':')[0]!;
-      if (source.startsWith(GENERATED)) expect(Object.keys(files)).toContain(source.replace(GENERATED, ''));
-      else if (source.startsWith('.'))
-        expect([source, existsSync(path.join(deploy, source))]).toEqual([source, true]);
-      else expect(Object.keys(compose.volumes)).toContain(source);
+      if (source.startsWith('.')) {
+        const file = source.startsWith(GENERATED)
+          ? path.join(folder, source.replace(GENERATED, ''))
+          : path.join(deploy, source);
+        expect([source, existsSync(file)]).toEqual([source, true]);
+      } else expect(Object.keys(compose.volumes)).toContain(source);
     }
   }
   const [, major, minor] = /^nats:(\d+)\.(\d+)\./.exec(compose.services.nats!.image)!.map(Number);
@@ -218,6 +224,49 @@ test('only chain-submitter gets Solana keys, and each service gets its own datab
   for (const seed of seeds) expect(files['nats.conf']).not.toContain(seed);
 });
 
+test('with a Postgres per service each service reaches its own, for which `migrate` waits', () => {
+  const more = yaml('compose.databases.yaml') as Pick<typeof compose, 'services' | 'volumes'>;
+  const { migrate, ...servers } = more.services;
+  const merged = {
+    ...compose,
+    volumes: { ...compose.volumes, ...more.volumes },
+    services: {
+      ...compose.services,
+      ...servers,
+      migrate: {
+        ...compose.services.migrate!,
+        depends_on: { ...compose.services.migrate!.depends_on, ...migrate!.depends_on },
+      },
+    } as Record<string, Service>,
+  };
+  expect(composeFaults(merged)).toEqual([]);
+  for (const [name, { image, env_file, volumes }] of Object.entries(servers))
+    expect([name, image, env_file, volumes]).toEqual([
+      name,
+      compose.services.postgres!.image,
+      compose.services.postgres!.env_file,
+      [`${name}:/var/lib/postgresql`],
+    ]);
+  expect(new Set(Object.keys(more.volumes))).toEqual(new Set(Object.keys(servers)));
+
+  const own = mkdtempSync(path.join(tmpdir(), 'compose-'));
+  const written = composeFiles(own, MAX_DATABASES);
+  rmSync(own, { recursive: true });
+  const admin = databasesIn(parseEnv(written['migrate.env']!));
+  const hosts = SERVICE_NAMES.map((name) => {
+    const { POSTGRES_URL } = parseEnv(written[`${name}.env`]!);
+    const { hostname } = new URL(POSTGRES_URL!);
+    expect([name, new URL(admin[name]).hostname]).toEqual([name, hostname]);
+    const shared = merged.services[hostname]!.networks.filter((network) =>
+      merged.services[name]!.networks.includes(network),
+    );
+    expect([name, shared]).not.toEqual([name, []]);
+    return hostname;
+  });
+  expect(new Set(hosts).size).toBe(SERVICE_NAMES.length);
+  expect(new Set(Object.keys(merged.services.migrate!.depends_on!))).toEqual(new Set(hosts));
+});
+
 test('the users of nats.conf have the rights of the contract and no others', () => {
   const rights = natsRights();
   const lines = files['nats.conf']!.split('\n');
@@ -242,6 +291,22 @@ test('a second `compose:init` keeps every key, also those that a person has ente
   expect(composeFiles(folder)).toEqual({ ...files, 'synthetic.env': entered });
 });
 
+test('Grafana finds every dashboard where `compose:init` writes it, and may read it', () => {
+  expect(compose.services.grafana!.volumes).toContain(
+    `${GENERATED}dashboards:/var/lib/grafana/dashboards:ro`,
+  );
+  expect(yaml('observability/grafana/provisioning/dashboards/quittance.yaml').providers[0].options).toEqual({
+    path: '/var/lib/grafana/dashboards',
+  });
+  for (const { uid, title, rows } of DASHBOARDS) {
+    const file = path.join(folder, 'dashboards', `${uid}.json`);
+    const { panels, ...found } = JSON.parse(readFileSync(file, 'utf8'));
+    expect(found).toMatchObject({ uid, title });
+    expect(panels).toHaveLength(rows.length + rows.flatMap((row) => row.panels).length);
+    expect(statSync(file).mode & 0o444).toBe(0o444);
+  }
+});
+
 test('the synthetic payments have a profile of their own, need three values, and reach the gateway', () => {
   const { profiles, command, networks, ...service } = compose.services.synthetic!;
   expect([profiles, command, networks]).toEqual([['synthetic'], ['synthetic'], ['inside']]);
@@ -264,7 +329,7 @@ test('Prometheus scrapes every service, and the collector’s pipelines use only
   for (const pipeline of Object.values<Record<string, string[]>>(service.pipelines))
     for (const [kind, names] of Object.entries(pipeline))
       expect(Object.keys(declared[kind])).toEqual(expect.arrayContaining(names));
-  // docs/adr/0008: counters end in _total, and no name contains its unit.
+  // docs/metrics.md: counters end in _total, and no name contains its unit.
   expect(declared.exporters.prometheus.add_metric_suffixes).toBe(false);
   expect(declared.processors['transform/names'].metric_statements).toEqual([
     expect.stringMatching(/"_total"/),

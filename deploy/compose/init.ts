@@ -1,14 +1,16 @@
-// `npm run compose:init`: writes what compose.yaml needs and git must not hold into .local/compose:
-// keys, passwords and the configuration of every process. It uses the code that configures `npm
-// start`. A second run keeps existing keys.
+// `npm run ops -- compose:init`: writes what compose.yaml needs and git must not hold into
+// .local/compose: keys, passwords and the configuration of every process. It uses the code that
+// configures `npm start`. A second run keeps existing keys.
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { SERVICE_NAMES } from '../../shared/contract/service.ts';
+import { type Databases, mapDatabases, oneDatabase, settingsOf } from '../../shared/db/databases.ts';
 import { roleName } from '../../shared/db/names.ts';
 import { createLedger } from '../local/chain/ledger.ts';
 import { writeAtomically } from '../local/processes/atomic-file.ts';
-import { readCommandLine } from '../local/processes/command-line.ts';
+import { readCommandLine, refuse, whole } from '../local/processes/command-line.ts';
+import { MAX_DATABASES, postgresServers } from '../local/servers/choose-servers.ts';
 import { urlAs } from '../local/servers/database.ts';
 import { natsConf } from '../local/servers/nats-conf.ts';
 import { superuserPassword } from '../local/servers/postgres-server.ts';
@@ -20,6 +22,7 @@ import {
   serviceEnvironment,
 } from '../local/stack/service-environment.ts';
 import { onrampsSpec } from '../local/stack/tool-specs.ts';
+import { writeDashboards } from '../observability/dashboards/write.ts';
 
 /** Every process listens on this port of its own container. */
 const HTTP_PORT = 3000;
@@ -72,7 +75,7 @@ const envFile = (variables: Variables): string =>
 
 const composeEnvironment = (
   keys: EnvironmentKeys,
-  { seed, adminUrl }: { seed: string; adminUrl: string },
+  { seed, databases }: { seed: string; databases: Databases },
 ): RunningEnvironment => {
   return {
     name: ENVIRONMENT,
@@ -88,21 +91,34 @@ const composeEnvironment = (
     coinbase_url: 'http://onramps:8090/coinbase',
     operators: keys.operatorSeeds,
     nats: natsOf({ url: NATS_URL }, { name: ENVIRONMENT, keys }),
-    databaseUrl: (service) => urlAs(adminUrl, roleName(DATABASE, service), keys.databasePasswords[service]),
+    databaseSettings: (service) => ({
+      POSTGRES_URL: urlAs(databases[service], roleName(DATABASE, service), keys.databasePasswords[service]),
+    }),
   };
+};
+
+/** The servers of Postgres are those of `npm start`. Services of Compose have their names. */
+const databasesOf = (count: number, password: string): Databases => {
+  const serverOf = new Map(
+    postgresServers(count).flatMap(({ name, services }) => services.map((service) => [service, name])),
+  );
+  return mapDatabases(
+    oneDatabase(''),
+    (_, service) => `postgres://postgres:${password}@${serverOf.get(service)}:5432/${DATABASE}`,
+  );
 };
 
 /**
  * The files beside compose.yaml, name → text. The first call creates the keys in `folder`, and
  * later calls reuse them. Host names are the names of compose.yaml's services.
  */
-export const composeFiles = (folder: string): Record<string, string> => {
+export const composeFiles = (folder: string, count = 1): Record<string, string> => {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const keys = environmentKeys(folder, ENVIRONMENT);
   const seed = secret(folder, 'chain-seed');
   const password = superuserPassword(folder);
-  const adminUrl = `postgres://postgres:${password}@postgres:5432/${DATABASE}`;
-  const environment = composeEnvironment(keys, { seed, adminUrl });
+  const databases = databasesOf(count, password);
+  const environment = composeEnvironment(keys, { seed, databases });
   const shared = {
     gatewayUrl: PUBLIC.gateway,
     redisUrl: 'redis://redis:6379',
@@ -137,7 +153,7 @@ export const composeFiles = (folder: string): Record<string, string> => {
   const all: Record<string, Variables> = {
     ...services,
     migrate: {
-      POSTGRES_ADMIN_URL: adminUrl,
+      ...settingsOf(databases),
       DATABASE_PASSWORDS: JSON.stringify(keys.databasePasswords),
     },
     'setup-bus': {
@@ -168,14 +184,29 @@ export const composeFiles = (folder: string): Record<string, string> => {
   };
 };
 
-const USAGE = `Usage: npm run compose:init
-
-Creates keys, passwords and configuration of deploy/compose.yaml in .local/compose. Existing keys are kept.`;
+/** Writes all that compose.yaml finds beside it into a folder. */
+export const writeComposeFiles = (folder: string, count = 1): void => {
+  for (const [name, text] of Object.entries(composeFiles(folder, count)))
+    writeAtomically(path.join(folder, name), text, 0o600);
+  writeDashboards(path.join(folder, 'dashboards'));
+};
 
 if (import.meta.main) {
-  readCommandLine(USAGE, {});
+  const { values } = readCommandLine({
+    typed: 'npm run ops -- compose:init',
+    about:
+      'Creates keys, passwords and configuration of deploy/compose.yaml in .local/compose. Existing keys are kept.',
+    options: {
+      databases: whole(
+        'N',
+        `servers of Postgres: 1, or ${MAX_DATABASES} with deploy/compose.databases.yaml`,
+        1,
+      ),
+    },
+  });
+  if (values.databases !== 1 && values.databases !== MAX_DATABASES)
+    refuse(`--databases must be 1 or ${MAX_DATABASES}`);
   const folder = path.resolve(import.meta.dirname, '../../.local/compose');
-  for (const [name, text] of Object.entries(composeFiles(folder)))
-    writeAtomically(path.join(folder, name), text, 0o600);
+  writeComposeFiles(folder, values.databases);
   console.log(`The keys and the configuration are in ${path.relative(process.cwd(), folder)}.`);
 }

@@ -1,5 +1,5 @@
 // The programs of an image, which `npm start` also runs: one program for every service and job,
-// built from the sources and packages that it uses (docs/adr/0031-bundled-services.md).
+// built from the sources and packages that it uses (docs/design/choices.md).
 //   node deploy/image/bundle.ts <folder>
 import { createHash, randomUUID } from 'node:crypto';
 import {
@@ -16,7 +16,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
-import { build, type Plugin } from 'esbuild';
+import { type BuildOptions, build, type Plugin } from 'esbuild';
+import { buildOf } from '../../shared/lib/telemetry/version.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 
@@ -97,7 +98,7 @@ export const copyLicences = (inputs: readonly string[], folder: string): void =>
 
 /**
  * koffi is a native module, so it stays a package beside the programs: its JavaScript and its
- * binary for this platform. Only a configured `pkcs11:` key loads it (docs/adr/0048).
+ * binary for this platform. Only a configured `pkcs11:` key loads it.
  */
 const NATIVE = [
   'node_modules/koffi/{package.json,index.js,src/koffi/index.js,src/koffi/src/*.js}',
@@ -116,13 +117,14 @@ const copy = (from: string, to: string): void => {
 };
 
 /**
- * Writes the programs, the files that they read and the licences of their packages.
+ * How the programs are built into a folder.
  * @param modules further entry points, which share their modules with the programs
+ * @param from the tree with the sources
  */
-export const bundle = async (folder: string, modules: readonly string[] = []): Promise<void> => {
-  const { metafile } = await build({
-    absWorkingDir: root,
-    entryPoints: [...PROGRAMS, ...modules].flatMap((pattern) => globSync(pattern, { cwd: root })),
+export const buildOptions = (folder: string, modules: readonly string[] = [], from = root) =>
+  ({
+    absWorkingDir: from,
+    entryPoints: [...PROGRAMS, ...modules].flatMap((pattern) => globSync(pattern, { cwd: from })),
     outdir: folder,
     outbase: '.',
     bundle: true,
@@ -132,6 +134,7 @@ export const bundle = async (folder: string, modules: readonly string[] = []): P
     // Tree shaking removes unused code from ES modules only.
     mainFields: ['module', 'main'],
     plugins: [withoutClient],
+    define: { QUITTANCE_BUILD: JSON.stringify(buildOf(from, process.env.COMMIT)) },
     // `debug` colours its output if this package is installed, which is so only in development.
     external: ['supports-color', 'koffi'],
     target: `node${process.versions.node.split('.')[0]}`,
@@ -142,10 +145,22 @@ export const bundle = async (folder: string, modules: readonly string[] = []): P
     banner: { js: BANNER },
     metafile: true,
     logLevel: 'error',
-  });
+  }) satisfies BuildOptions;
+
+/** The files that programs read while they run. */
+export const copyAssets = (folder: string, from = root): void => {
+  for (const file of ASSETS.flatMap((pattern) => globSync(pattern, { cwd: from })))
+    copy(path.join(from, file), path.join(folder, file));
+};
+
+/**
+ * Writes the programs, the files that they read and the licences of their packages.
+ * @param modules further entry points, as for `buildOptions`
+ */
+export const bundle = async (folder: string, modules: readonly string[] = []): Promise<void> => {
+  const { metafile } = await build(buildOptions(folder, modules));
   copyLicences([...Object.keys(metafile.inputs), ...copyNative(folder)], folder);
-  for (const file of ASSETS.flatMap((pattern) => globSync(pattern, { cwd: root })))
-    copy(path.join(root, file), path.join(folder, file));
+  copyAssets(folder);
   for (const file of ['main.mjs', 'signals.mjs'])
     copy(path.join(import.meta.dirname, file), path.join(folder, file));
   writeFileSync(path.join(folder, 'package.json'), '{ "type": "module" }\n');
@@ -167,7 +182,7 @@ const DAY_MS = 86_400_000;
  * @returns the folder, which stays the same until a source changes
  */
 export const bundled = async (modules: readonly string[] = []): Promise<string> => {
-  const hash = createHash('sha256');
+  const hash = createHash('sha256').update(JSON.stringify(buildOf(root, process.env.COMMIT)));
   const sources = globSync(
     [
       '{services,shared}/**/*.{ts,sql,html,css,js,lua}',

@@ -99,7 +99,7 @@ beforeAll(async () => {
       ...user,
     }),
   });
-}, 180_000);
+});
 
 afterAll(async () => {
   await running?.stop();
@@ -125,7 +125,7 @@ test('every service runs from the image’s folder as a user without rights, and
     expect(Number(owner)).toBe(user.uid ?? process.getuid?.());
   }
   if (user.uid === undefined) expect(() => writeFileSync(path.join(app, 'x'), '')).toThrow(/EACCES/);
-}, 60_000);
+});
 
 test('the image serves all pages and sends all telemetry', async () => {
   for (const page of [
@@ -142,7 +142,7 @@ test('the image serves all pages and sends all telemetry', async () => {
 });
 
 test('the job `migrate` creates every schema in an empty database', async () => {
-  const admin = running.stack.postgres_url;
+  const admin = running.stack.postgres_urls.settlement;
   await ensureDatabase(admin, 'quittance_image');
   const url = databaseUrl(admin, 'quittance_image');
   const passwords = Object.fromEntries(SERVICE_NAMES.map((name) => [name, 'x'.repeat(32)]));
@@ -165,7 +165,7 @@ test('the job `backup` writes a copy of that database, and `restore` replaces it
   const copies = path.join(folder, 'copies');
   mkdirSync(copies);
   chmodSync(copies, 0o777);
-  const url = databaseUrl(running.stack.postgres_url, 'quittance_image');
+  const url = databaseUrl(running.stack.postgres_urls.settlement, 'quittance_image');
   const common = { POSTGRES_ADMIN_URL: url, BACKUPS_FOLDER: copies };
   const { copy } = JSON.parse((await runOnce('backup', common)).stdout) as { copy: string };
   const restore = {
@@ -180,7 +180,7 @@ test('the job `backup` writes a copy of that database, and `restore` replaces it
   });
   const lines = (await runOnce('restore', { ...restore, BACKUP: copy })).stdout.trim().split('\n');
   expect(JSON.parse(lines.at(-1)!)).toMatchObject({ msg: 'restored, signing is paused', copy });
-}, 60_000);
+});
 
 test('the job `setup-bus` creates streams and consumers in an empty NATS', async () => {
   const stateDir = path.join(folder, 'bus');
@@ -216,7 +216,7 @@ test('a start that fails prints only lines of JSON', async () => {
     [
       'migrate',
       {
-        POSTGRES_ADMIN_URL: databaseUrl(running.stack.postgres_url, 'does_not_exist'),
+        POSTGRES_ADMIN_URL: databaseUrl(running.stack.postgres_urls.settlement, 'does_not_exist'),
         DATABASE_PASSWORDS: JSON.stringify(passwords),
       },
       /start failed/,
@@ -278,7 +278,10 @@ test('the image contains only packages that the lock file marks as production pa
 });
 
 test('the bill of materials names every package of the image', async () => {
-  const { stdout } = await run('npm', ['run', '--silent', 'sbom'], { cwd: root, maxBuffer: 1 << 26 });
+  const { stdout } = await run('npm', ['run', '--silent', 'ops', '--', 'sbom'], {
+    cwd: root,
+    maxBuffer: 1 << 26,
+  });
   type Component = { group?: string; name: string; version: string; components?: Component[] };
   const all = (list: readonly Component[]): Component[] =>
     list.flatMap((each) => [each, ...all(each.components ?? [])]);
@@ -288,7 +291,7 @@ test('the bill of materials names every package of the image', async () => {
   );
   expect([...named].filter((each) => /^(jest|litesvm|@biomejs\/biome)@/.test(each))).toEqual([]);
   expect(held().filter((each) => !named.has(each))).toEqual([]);
-}, 120_000);
+});
 
 test('the image’s folder stays below its size limit', () => {
   const kilobytes = Number(execFileSync('du', ['-sk', app], { encoding: 'utf8' }).split('\t')[0]);

@@ -2,25 +2,43 @@
 import path from 'node:path';
 import { z } from 'zod';
 import { OperatorName } from '../../shared/contract/service.ts';
+import { databasesIn, hasDatabases } from '../../shared/db/databases.ts';
 import { hourlyCapsConfig } from '../../shared/db/hourly-caps.ts';
-import { readCommandLine } from './processes/command-line.ts';
+import { flag, readCommandLine, text, whole } from './processes/command-line.ts';
 import { createInterrupts } from './processes/interrupts.ts';
 import { identify, isRunning } from './processes/process-identity.ts';
+import { MAX_DATABASES } from './servers/choose-servers.ts';
 import { ensurePrometheus } from './setup/prometheus.mjs';
 import { replicas } from './stack/programs.ts';
 import { type RunningStack, startStack } from './stack/stack.ts';
 import type { Stack } from './stack/stack-file.ts';
+import { INSPECT_PORT, startWatch, type Watch } from './watch/watch.ts';
 
-const usage = `Usage: npm start -- [options]
+const print = (line: string): void => console.log(line);
 
-  --environments test,live   environments to run (default: test)
-  --replicas 2               processes of every service, 1 to 4 (default: 1); the gateways have a port each
-  --traces                   trace every call and show the traces on a page
-  --dashboards               show the dashboards of an installation on a page, with Prometheus
-  --fresh                    start without the state of earlier runs
-  --help                     this text
-
-Environment variables:
+// `npm run dev` passes --watch.
+const isDevelopment = process.argv.includes('--watch');
+const { values } = readCommandLine({
+  typed: isDevelopment ? 'npm run dev' : 'npm start',
+  about: isDevelopment
+    ? 'Runs the whole system on this machine, and replaces a service when its source changes.'
+    : 'Runs the whole system on this machine, and makes one payment. Runs until Ctrl-C.',
+  options: {
+    environments: text('LIST', 'environments to run: test, live or both', 'test'),
+    replicas: whole('N', 'processes of every service, 1 to 4; the gateways have a port each', 1),
+    databases: whole(
+      'N',
+      `servers of Postgres, 1 to ${MAX_DATABASES}: the busiest services get their own first`,
+      1,
+    ),
+    'read-replicas': flag('a streaming replica of each server of Postgres answers lists and sums'),
+    traces: flag('trace every call and show the traces on a page'),
+    dashboards: flag('show the dashboards of an installation on a page, with Prometheus'),
+    fresh: flag('start without the state of earlier runs'),
+    watch: flag('replace a service when its source changes, as npm run dev does'),
+    inspect: text('SERVICE', `with --watch: a debugger can attach to this service, at port ${INSPECT_PORT}`),
+  },
+  notes: `Environment variables:
 
   RATE_LIMIT_SCALE             multiplies every request limit (default: 1)
   CHAIN_SLOT_MS                milliseconds per slot of the local chain (default: 400)
@@ -31,22 +49,13 @@ Environment variables:
   STATE_DIR                    folder of all state (default: .local)
   OTEL_EXPORTER_OTLP_ENDPOINT  the collector that receives traces
   POSTGRES_URL, NATS_URL, REDIS_URL
-                               servers to use instead of our own`;
-
-const print = (line: string): void => console.log(line);
-
-const { values } = readCommandLine(usage, {
-  options: {
-    environments: { type: 'string', default: 'test' },
-    replicas: { type: 'string', default: '1' },
-    traces: { type: 'boolean', default: false },
-    dashboards: { type: 'boolean', default: false },
-    fresh: { type: 'boolean', default: false },
-  },
+                               servers to use instead of our own; POSTGRES_URL_SETTLEMENT, … of a service
+                               with a server of its own`,
 });
 
 const starting = new AbortController();
 let running: RunningStack | undefined;
+let watched: Watch | undefined;
 let stopping = false;
 
 async function stop(): Promise<void> {
@@ -54,6 +63,7 @@ async function stop(): Promise<void> {
   stopping = true;
   if (!running) return starting.abort(new Error('stopped'));
   print('Stopping …');
+  await watched?.stop();
   await running.stop();
   print('Stopped.');
   process.exit(0);
@@ -69,7 +79,9 @@ try {
   const startedAt = Date.now();
   if (values.dashboards) ensurePrometheus(print);
   print('Starting …');
+  if (values.watch) watched = await startWatch({ print, inspected: values.inspect });
   running = await startStack({
+    ...(watched && { serviceCommand: watched.serviceCommand }),
     ...fromCommandLine(),
     ...fromVariables(process.env),
     print,
@@ -78,7 +90,8 @@ try {
   print(`Ready after ${((Date.now() - startedAt) / 1000).toFixed(1)} s\n`);
   printAddresses(running.stack, running.stackFile);
   await makeOnePayment(running);
-  if (!stopping) print('\nRunning until Ctrl-C.');
+  watched?.replaceIn(running);
+  if (!stopping) print(`\n${values.watch ? 'Watching services/ and shared/' : 'Running'} until Ctrl-C.`);
 } catch (error) {
   if (stopping) {
     print('Stopped.');
@@ -95,14 +108,16 @@ function fromCommandLine() {
   if (unknown.length > 0)
     throw new Error(`--environments must be test, live or both, not ${unknown.join(', ')}`);
   // Four instances of eight services with pools of ten use all connections of the database server.
-  if (!/^[1-4]$/.test(values.replicas)) throw new Error('--replicas must be a number from 1 to 4');
-  const instances = replicas(Number(values.replicas));
-  const { fresh, traces, dashboards } = values;
-  return { environments, fresh, traces, dashboards, instances };
+  if (values.replicas < 1 || values.replicas > 4) throw new Error('--replicas must be a number from 1 to 4');
+  const instances = replicas(values.replicas);
+  const { databases, 'read-replicas': readReplicas, fresh, traces, dashboards } = values;
+  if (databases < 1 || databases > MAX_DATABASES)
+    throw new Error(`--databases must be a number from 1 to ${MAX_DATABASES}`);
+  return { environments, databases, readReplicas, fresh, traces, dashboards, instances };
 }
 
 function fromVariables(env: NodeJS.ProcessEnv) {
-  const { POSTGRES_URL, NATS_URL, REDIS_URL, STATE_DIR, CHAIN_CONTROL, LOG_LEVEL, OPERATORS } = env;
+  const { NATS_URL, REDIS_URL, STATE_DIR, CHAIN_CONTROL, LOG_LEVEL, OPERATORS } = env;
   return {
     ...(OPERATORS ? { operators: operatorsIn(OPERATORS) } : {}),
     ...(STATE_DIR ? { stateDir: STATE_DIR } : {}),
@@ -115,7 +130,7 @@ function fromVariables(env: NodeJS.ProcessEnv) {
     ),
     chainControl: CHAIN_CONTROL === '1',
     external: {
-      ...(POSTGRES_URL ? { postgresUrl: POSTGRES_URL } : {}),
+      ...(hasDatabases(env, 'POSTGRES_URL') ? { postgresUrls: databasesIn(env, 'POSTGRES_URL') } : {}),
       ...(NATS_URL ? { natsUrl: NATS_URL } : {}),
       ...(REDIS_URL ? { redisUrl: REDIS_URL } : {}),
     },

@@ -1,6 +1,6 @@
 // Builds the documentation into docs/site/dist, or into the folder that it is given, which the
 // gateway serves: `node docs/site/build.ts`. Set-up runs it when the sources have changed, the
-// Dockerfile in a separate stage (docs/adr/0069-a-docs-generator.md).
+// Dockerfile in a separate stage (docs/design/choices.md).
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import starlight from '@astrojs/starlight';

@@ -1,8 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import { proxyVariable } from '../../cli/src/proxies.ts';
 import { ApiError, NoAnswerError, PaymentUndecidedError, type SafeAction } from '../../sdk/src/errors.ts';
 import { displayUsdc } from '../../sdk/src/generated/usdc.ts';
-import { type NextStep, nextStepOf } from '../../sdk/src/next-step.ts';
 import {
   BadTokenError,
   BodyTooLargeError,
@@ -14,6 +12,8 @@ import {
   PriceAboveCapError,
   ResourceMismatchError,
 } from '../../sdk/src/pay/main.ts';
+import { type NextStep, nextStepOf } from '../../sdk/src/programs/next-step.ts';
+import { proxyVariable } from '../../sdk/src/programs/proxies.ts';
 import { NotApprovedError } from './asking.ts';
 import { ForeignError, InvalidRequestError } from './errors.ts';
 import { UnreachableError } from './reach.ts';

@@ -1,5 +1,5 @@
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
-import { useProxies } from '../../cli/src/proxies.ts';
+import { useProxies } from '../../sdk/src/programs/proxies.ts';
 import { listen } from './http.ts';
 import { createServers } from './server.ts';
 import { readSettings, SettingsError, USAGE } from './settings.ts';
@@ -19,7 +19,7 @@ const log = (text: string): void => {
 const run = async (): Promise<void> => {
   const settings = readSettings(process.argv.slice(2), process.env);
   if (settings === null) return void process.stderr.write(USAGE);
-  await useProxies(process.env);
+  await useProxies(process.env, () => import('undici'));
   const { baseUrl, http, key } = settings;
   // A message of an error may contain text of a vendor, and never the key.
   const onError = ({ message }: Error) => log(message.replaceAll(key, '…'));

@@ -3,7 +3,7 @@ import { lookup as resolveAll } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { Agent, buildConnector, type Dispatcher, EnvHttpProxyAgent, fetch as undiciFetch } from 'undici';
-import { proxyOptions, proxyVariable } from '../../cli/src/proxies.ts';
+import { proxyOptions, proxyVariable } from '../../sdk/src/programs/proxies.ts';
 import type { Fetch } from '../../sdk/src/transport.ts';
 import type { Settings } from './settings.ts';
 

@@ -80,7 +80,7 @@ const createSession = (store: TokenStore, send: Send): CredentialSource => {
         return body as Tokens;
       } catch (error) {
         const again = error instanceof NoAnswerError || (error instanceof ApiError && error.retryable);
-        const waitMs = (again ? (error.retryAfterMs ?? null) : null) ?? backoffMs(tries);
+        const waitMs = (again ? error.retryAfterMs : undefined) ?? backoffMs(tries);
         if (!again || Date.now() + waitMs - startedAt > REPEATABLE_MS) throw error;
         await sleep(waitMs);
       }

@@ -196,10 +196,6 @@ describe('createPaywall', () => {
     [{ price: '1', prepaid: { unit: 5 } }, /^prepaid: unknown option "unit"\. Did you mean "units"\?/],
     [{ price: '1', prepaid: {} }, /^prepaid\.units: use a whole number of requests, at least 1$/],
     [{ price: '1', prepaid: { units: 1e9 + 1 } }, /^prepaid\.units: use at most 1000000000/],
-    [{ price: '1', prepaid: { units: 5, ahead: 0 } }, /^prepaid\.ahead: use a whole number of requests/],
-    [{ price: '1', prepaid: { units: 5, ahead: 6 } }, /^prepaid\.ahead: use at most prepaid\.units$/],
-    [{ price: '1', prepaid: { units: 5, ahead: 5, replay: 'no' } }, /^prepaid\.replay: use false/],
-    [{ price: '1', prepaid: { units: 5, replay: false } }, /^prepaid\.replay: .* set prepaid\.ahead/],
     [{ max: '0,5' }, /^max: leave out commas: write '\$0\.05'/],
     [{ max: '$1', prise: '1' }, /^route: unknown option "prise"\. Did you mean "price"\?/],
     [{ max: '$1', price: '$1.01' }, /^price: use at most max$/],
@@ -231,11 +227,9 @@ describe('createPaywall', () => {
       expect(messageOf(declare)).toMatch(message);
   });
 
-  test('units ahead are refused with a store that cannot count them', () => {
+  test('tabs are refused with a store that cannot count them', () => {
     const { get, compareAndSet } = memoryStore();
     const paywall = createPaywall({ ...SELLING, store: { get, compareAndSet } });
-    const route = { price: '1', prepaid: { units: 5, ahead: 5 } };
-    expect(messageOf(() => forExpress.paid(paywall, route))).toMatch(/^prepaid\.ahead: the store .* take/);
     const tab = { max: '$1', price: '1', tab: true } as const;
     expect(messageOf(() => forExpress.paid(paywall, tab))).toMatch(/^tab: the store .* take/);
   });

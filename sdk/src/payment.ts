@@ -6,14 +6,12 @@ export type Payment = Output<'settlement.get'>;
 
 /**
  * The stage of a payment. `authorized`: a ceiling is held, and what is used is paid later.
- * `extension`: it extended the ceiling of another one, whose capture pays it. `undelivered`: paid
- * and not redeemed, within its window or, by x402 or MPP, which have none, up to now; the money
- * stays.
+ * `undelivered`: paid and not redeemed, within its window or, by x402 or MPP, which have none, up
+ * to now; the money stays.
  */
 export type PaymentStage =
   | 'paying'
   | 'authorized'
-  | 'extension'
   | 'paid'
   | 'undelivered'
   | 'delivered'
@@ -25,7 +23,6 @@ export type PaymentStage =
 export const STAGE_WORDS: Readonly<Record<PaymentStage, string>> = {
   paying: 'pending',
   authorized: 'authorized',
-  extension: 'extension',
   paid: 'paid',
   delivered: 'delivered',
   undelivered: 'not delivered',
@@ -40,7 +37,6 @@ const STAGES: Readonly<Record<Exclude<Payment['status'], 'issued' | 'expired'>, 
   capturing: 'paying',
   redeemed: 'delivered',
   voided: 'voided',
-  merged: 'extension',
   failed: 'failed',
 };
 
@@ -67,7 +63,7 @@ export const isPaid = ({ status, chain_status }: Payment): boolean =>
 
 /**
  * What a payment moves, or is moving. Of an authorization it is what was captured, and nothing
- * before. An extension moves nothing, and what failed or was reversed has moved nothing.
+ * before. What failed or was reversed has moved nothing.
  */
 export const movedOf = (payment: Payment): bigint =>
   isPaid(payment) || (payment.status === 'pending' && payment.authorization === undefined)

@@ -6,6 +6,7 @@ import { chainSubmitter } from '../../shared/contract/index.ts';
 import { createBudgets, deleteOldSpending } from '../../shared/db/budget.ts';
 import { hourlyLimits } from '../../shared/db/hourly-caps.ts';
 import { acceptHandedOver, acceptJobs } from '../../shared/events/consume.ts';
+import { listSentEvents } from '../../shared/events/sent-events.ts';
 import { startLanes } from '../../shared/lanes/lanes.ts';
 import { whileOwned } from '../../shared/lib/lane.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
@@ -233,6 +234,7 @@ export const createService = async (base: ServiceBase, config: Config, chain: Ch
   return {
     serving: serve(bus, chainSubmitter, {
       ...operations(deps, config),
+      listSentEvents: listSentEvents(pool),
       ...operating,
     }),
     consuming,

@@ -2,6 +2,7 @@ import { type Records, recordsOf, type Service, type ServiceBase } from '../../s
 import { serve } from '../../shared/bus/serve.ts';
 import { chainSubmitter, funding, identity } from '../../shared/contract/index.ts';
 import { subscribe } from '../../shared/events/consume.ts';
+import { listSentEvents } from '../../shared/events/sent-events.ts';
 import { idempotentCalls } from '../../shared/idempotency/calls.ts';
 import { startPurgeCalls } from '../../shared/idempotency/store.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
@@ -96,6 +97,7 @@ export const createService = (base: ServiceBase, config: Config, peers: Peers): 
   const consuming = consume(base, deps);
   const handlers = {
     ...operations(deps),
+    listSentEvents: listSentEvents(pool),
     ...operatorHandlers({
       pool,
       consuming,

@@ -3,6 +3,7 @@ import { serve } from '../../shared/bus/serve.ts';
 import { funding, identity, settlement, wallet, webhook } from '../../shared/contract/index.ts';
 import { subscribeInBatches } from '../../shared/events/batch-consumer.ts';
 import { subscribe } from '../../shared/events/consume.ts';
+import { listSentEvents } from '../../shared/events/sent-events.ts';
 import { idempotentCalls } from '../../shared/idempotency/calls.ts';
 import { startPurgeCalls } from '../../shared/idempotency/store.ts';
 import { feeRuleOf } from '../../shared/lib/money/fee-settings.ts';
@@ -147,6 +148,7 @@ export const createService = (
   const consuming = consume(base, deps, timing);
   const handlers = {
     ...operations(deps),
+    listSentEvents: listSentEvents(pool),
     ...operatorHandlers({ pool, consuming, listAccountRecords: listMailRecords(pool) }),
   };
   return {

@@ -2,6 +2,7 @@ import { recordsOf, type Service, type ServiceBase } from '../../shared/boot.ts'
 import { serve } from '../../shared/bus/serve.ts';
 import { quote, settlement } from '../../shared/contract/index.ts';
 import { subscribeInBatches } from '../../shared/events/batch-consumer.ts';
+import { listSentEvents } from '../../shared/events/sent-events.ts';
 import { idempotentCalls } from '../../shared/idempotency/calls.ts';
 import { startPurgeCalls } from '../../shared/idempotency/store.ts';
 import { feeRuleOf } from '../../shared/lib/money/fee-settings.ts';
@@ -88,6 +89,7 @@ export const createService = (base: ServiceBase, config: Config, peers: Peers): 
     list: list(deps),
     getAccountActivity: getAccountActivity(deps),
     getQuoteActivity: getQuoteActivity(deps),
+    listSentEvents: listSentEvents(pool),
     ...operatorHandlers({ pool, consuming, findRecords: findQuoteRecords(pool) }),
   };
   return {

@@ -3,6 +3,7 @@ import { SolanaAddress } from '../../shared/contract/primitives.ts';
 import { hourlyCapsConfig, MicroCap } from '../../shared/db/hourly-caps.ts';
 import { SecretList, serviceConfig } from '../../shared/lib/config.ts';
 import { feeConfig } from '../../shared/lib/money/fee-settings.ts';
+import { MAX_MICRO_IN_PICO } from '../../shared/lib/money/pico.ts';
 import { PublicKeyList, SigningKeys } from '../../shared/lib/tokens/keys.ts';
 
 export const config = z.object({
@@ -20,7 +21,7 @@ export const config = z.object({
    * What payers may authorize and not have paid yet (docs/economics.md, What a vendor can lose): by
    * one quote, by a payer without a finalized payment, and for one vendor.
    */
-  TAB_MAX_AMOUNT_MICRO: MicroCap(50_000_000n),
+  TAB_MAX_AMOUNT_MICRO: MicroCap(50_000_000n, MAX_MICRO_IN_PICO),
   TAB_MAX_NEW_PAYER_MICRO: MicroCap(5_000_000n),
   TAB_MAX_VENDOR_MICRO: MicroCap(5_000_000_000n),
   /**

@@ -1,4 +1,5 @@
 -- Generated from the migrations by tools/dump-schema.ts; nothing executes it.
+-- shared/db/schema.sql has the rest.
 
 create table approvals (
   approval_id text collate "C" not null,
@@ -33,12 +34,58 @@ create table authorization_locks (
   constraint authorization_locks_pkey PRIMARY KEY (account_id)
 );
 
+create table authorizations (
+  settlement_id text collate "C" not null,
+  account_id text collate "C" not null,
+  vendor_account_id text collate "C" not null,
+  wallet_id text collate "C" not null,
+  session_id text collate "C",
+  mode text not null,
+  ceiling bigint not null,
+  used_pico bigint default 0 not null,
+  unit_price_pico bigint,
+  threshold bigint,
+  extensions smallint default 0 not null,
+  ends_at timestamp with time zone not null,
+  due_at timestamp with time zone,
+  retry_at timestamp with time zone,
+  sought_at timestamp with time zone,
+  at_risk_at timestamp with time zone,
+  capturing_at timestamp with time zone,
+  voided_at timestamp with time zone,
+  capped_at timestamp with time zone not null,
+  created_at timestamp with time zone default app_now() not null,
+  constraint authorizations_pkey PRIMARY KEY (settlement_id),
+  constraint authorizations_check CHECK (retry_at IS NULL OR due_at IS NOT NULL),
+  constraint authorizations_end CHECK (num_nonnulls(due_at, capturing_at, voided_at) = 1),
+  constraint authorizations_extensions_check CHECK (extensions >= 0),
+  constraint authorizations_mode_check CHECK (mode = ANY (ARRAY['manual'::text, 'usage'::text])),
+  constraint authorizations_threshold_check CHECK (threshold > 0),
+  constraint authorizations_unit_price_pico_check CHECK (unit_price_pico > 0),
+  constraint authorizations_use CHECK (used_pico >= 0 AND used_pico <= (ceiling * 1000000)),
+  constraint authorizations_settlement_id_fkey FOREIGN KEY (settlement_id) REFERENCES settlements(settlement_id)
+);
+CREATE INDEX authorizations_due ON authorizations USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX authorizations_open_of_payer ON authorizations USING btree (account_id) WHERE (due_at IS NOT NULL);
+CREATE INDEX authorizations_open_of_vendor ON authorizations USING btree (vendor_account_id) WHERE (due_at IS NOT NULL);
+CREATE INDEX authorizations_open_of_wallet ON authorizations USING btree (wallet_id) WHERE (due_at IS NOT NULL);
+
+create table consumption_sums (
+  settlement_id text collate "C" not null,
+  second timestamp with time zone not null,
+  requests bigint not null,
+  units bigint not null,
+  constraint consumption_sums_pkey PRIMARY KEY (settlement_id, second),
+  constraint consumption_sums_check CHECK (units >= requests),
+  constraint consumption_sums_requests_check CHECK (requests > 0),
+  constraint consumption_sums_settlement_id_fkey FOREIGN KEY (settlement_id) REFERENCES settlements(settlement_id)
+);
+
 create table consumptions (
   settlement_id text collate "C" not null,
   request_id text collate "C" not null,
   units bigint not null,
   units_consumed bigint not null,
-  reason text,
   created_at timestamp with time zone default app_now() not null,
   constraint consumptions_pkey PRIMARY KEY (settlement_id, request_id),
   constraint consumptions_check CHECK (units_consumed >= units),
@@ -130,6 +177,21 @@ create table exhausted_limits (
 );
 CREATE INDEX exhausted_limits_by_time ON exhausted_limits USING btree (created_at);
 
+create table extensions (
+  extension_id text collate "C" not null,
+  settlement_id text collate "C" not null,
+  account_id text collate "C" not null,
+  payment_attempt_id text collate "C" not null,
+  quote_id text collate "C" not null,
+  quote_token bytea not null,
+  amount bigint not null,
+  created_at timestamp with time zone default app_now() not null,
+  constraint extensions_pkey PRIMARY KEY (extension_id),
+  constraint extensions_amount_check CHECK (amount > 0),
+  constraint extensions_settlement_id_fkey FOREIGN KEY (settlement_id) REFERENCES settlements(settlement_id)
+);
+CREATE INDEX extensions_by_settlement ON extensions USING btree (settlement_id, extension_id);
+
 create table fee_accounts (
   account_id text collate "C" not null,
   accrued bigint default 0 not null,
@@ -138,6 +200,34 @@ create table fee_accounts (
   constraint fee_accounts_accrued_check CHECK (accrued >= 0),
   constraint fee_accounts_paid_check CHECK (paid >= 0)
 );
+
+create table incoming_payments (
+  settlement_id text collate "C" not null,
+  account_id text collate "C" not null,
+  created_at timestamp with time zone default app_now() not null,
+  payer_address text collate "C" not null,
+  source_account text not null,
+  service_name text not null,
+  payout_address text not null,
+  message_hash text collate "C" not null,
+  memo text,
+  external_id text collate "C",
+  resource text,
+  accrued_fee bigint not null,
+  handed_out_at timestamp with time zone,
+  hand_out_id text,
+  page_handle text collate "C",
+  signs_last boolean not null,
+  open_link_id text collate "C",
+  asked_from text collate "C",
+  constraint incoming_payments_pkey PRIMARY KEY (settlement_id),
+  constraint incoming_payments_accrued_fee_check CHECK (accrued_fee >= 0),
+  constraint incoming_payments_open CHECK ((open_link_id IS NULL OR signs_last) AND (asked_from IS NULL OR open_link_id IS NOT NULL)),
+  constraint incoming_payments_settlement_id_fkey FOREIGN KEY (settlement_id) REFERENCES settlements(settlement_id) ON DELETE CASCADE
+);
+CREATE INDEX incoming_payments_by_address ON incoming_payments USING btree (payer_address, settlement_id DESC);
+CREATE INDEX incoming_payments_by_page_handle ON incoming_payments USING btree (page_handle) WHERE signs_last;
+CREATE INDEX incoming_payments_open ON incoming_payments USING btree (open_link_id) WHERE (open_link_id IS NOT NULL);
 
 create table intake (
   only_row boolean default true not null,
@@ -154,32 +244,6 @@ create table lanes (
   constraint lanes_lane_check CHECK (lane >= 0 AND lane < 16)
 );
 
-create table operator_actions (
-  action_id bigint not null,
-  at timestamp with time zone default app_now() not null,
-  actor text not null,
-  action text not null,
-  target text not null,
-  reason text not null,
-  before jsonb not null,
-  after jsonb not null,
-  previous_hash bytea not null,
-  hash bytea not null,
-  constraint operator_actions_pkey PRIMARY KEY (action_id)
-);
-CREATE TRIGGER chain_operator_action BEFORE INSERT ON operator_actions FOR EACH ROW EXECUTE FUNCTION chain_operator_action();
-
-create table outbox (
-  outbox_id bigint generated always as identity not null,
-  subject text not null,
-  msg_id text not null,
-  payload jsonb not null,
-  traceparent text,
-  created_at timestamp with time zone default app_now() not null,
-  next_at timestamp with time zone default (app_now() + '00:00:02'::interval) not null,
-  constraint outbox_pkey PRIMARY KEY (outbox_id)
-);
-
 create table outgoing_payees (
   settlement_id text collate "C" not null,
   ord smallint not null,
@@ -191,6 +255,27 @@ create table outgoing_payees (
   constraint outgoing_payees_settlement_id_fkey FOREIGN KEY (settlement_id) REFERENCES settlements(settlement_id) ON DELETE CASCADE
 );
 CREATE UNIQUE INDEX outgoing_payees_by_address ON outgoing_payees USING btree (account_id, address, settlement_id DESC);
+
+create table outgoing_payments (
+  settlement_id text collate "C" not null,
+  account_id text collate "C" not null,
+  created_at timestamp with time zone default app_now() not null,
+  payer_address text not null,
+  service_name text not null,
+  resource text not null,
+  requirement json not null,
+  x402_version smallint,
+  capped_at timestamp with time zone not null,
+  message_hash text collate "C",
+  source_account text,
+  holder text collate "C",
+  constraint outgoing_payments_pkey PRIMARY KEY (settlement_id),
+  constraint outgoing_payments_check CHECK (holder = account_id),
+  constraint outgoing_payments_signed CHECK (num_nulls(message_hash, source_account) = ANY (ARRAY[0, 2])),
+  constraint outgoing_payments_x402_version_check CHECK (x402_version = ANY (ARRAY[1, 2])),
+  constraint outgoing_payments_settlement_id_fkey FOREIGN KEY (settlement_id) REFERENCES settlements(settlement_id) ON DELETE CASCADE
+);
+CREATE INDEX outgoing_payments_open ON outgoing_payments USING btree (holder) WHERE (holder IS NOT NULL);
 
 create table payers (
   wallet_id text collate "C" not null,
@@ -208,18 +293,6 @@ create table payers (
   constraint payers_held_check CHECK (held >= 0)
 );
 CREATE INDEX payers_by_account ON payers USING btree (account_id);
-
-create table quarantine (
-  quarantine_id bigint generated always as identity not null,
-  subject text not null,
-  body bytea not null,
-  reason text not null,
-  created_at timestamp with time zone default app_now() not null,
-  decided_at timestamp with time zone,
-  decision text,
-  constraint quarantine_pkey PRIMARY KEY (quarantine_id)
-);
-CREATE INDEX quarantine_undecided ON quarantine USING btree (created_at) WHERE (decided_at IS NULL);
 
 create table refund_reservations (
   refund_id text collate "C" not null,
@@ -249,6 +322,16 @@ create table restores (
   constraint restores_check CHECK (taken_at <= restored_at)
 );
 
+create table settlement_keys (
+  kind text not null,
+  key text collate "C" not null,
+  settlement_id text collate "C" not null,
+  account_id text collate "C",
+  created_at timestamp with time zone default app_now() not null,
+  constraint settlement_keys_pkey PRIMARY KEY (key, kind),
+  constraint settlement_keys_kind_check CHECK (kind = ANY (ARRAY['attempt'::text, 'quote'::text, 'message'::text, 'external_id'::text]))
+);
+
 create table settlements (
   settlement_id text collate "C" not null,
   rail text default 'quittance'::text not null,
@@ -266,20 +349,8 @@ create table settlements (
   fee_amount bigint not null,
   redeem_window_seconds integer,
   units_total integer,
-  max_amount bigint,
   units_consumed bigint default 0 not null,
-  capture_mode text,
-  unit_price bigint,
-  capture_threshold bigint,
-  capture_due_at timestamp with time zone,
-  capture_retry_at timestamp with time zone,
-  capture_sought_at timestamp with time zone,
-  at_risk_at timestamp with time zone,
-  capturing_at timestamp with time zone,
-  voided_at timestamp with time zone,
-  extends text collate "C",
-  extensions smallint,
-  session_id text collate "C",
+  is_authorization boolean default false not null,
   refund_reserved bigint default 0 not null,
   status text default 'pending'::text not null,
   chain_status text default 'pending'::text not null,
@@ -297,105 +368,38 @@ create table settlements (
   redeem_id text,
   failure_code text,
   failure_message text,
-  message_hash text collate "C",
-  memo text,
-  payer_address text,
-  source_account text,
-  service_name text,
-  payout_address text,
-  requirement json,
-  x402_version smallint,
-  capped_at timestamp with time zone,
-  external_id text collate "C",
-  resource text,
-  accrued_fee bigint default 0 not null,
-  handed_out_at timestamp with time zone,
-  hand_out_id text,
-  page_handle text collate "C",
-  signs_last boolean default false not null,
-  asked_from text collate "C",
   dispatch_count integer default 1 not null,
   progressed_at timestamp with time zone default app_now() not null,
   created_at timestamp with time zone default app_now() not null,
-  open_link_id text collate "C" generated always as (
-CASE
-    WHEN (signs_last AND (status = 'pending'::text)) THEN ((scope -> 'payment_link'::text) ->> 'payment_link_id'::text)
-    ELSE NULL::text
-END) stored,
-  paying_quote_id text collate "C" generated always as (
-CASE
-    WHEN (status <> ALL (ARRAY['failed'::text, 'voided'::text])) THEN quote_id
-    ELSE NULL::text
-END) stored,
-  paying_external_id text collate "C" generated always as (
-CASE
-    WHEN (status <> 'failed'::text) THEN external_id
-    ELSE NULL::text
-END) stored,
-  outgoing_holder text collate "C" generated always as (
-CASE
-    WHEN ((rail = ANY (ARRAY['x402_out'::text, 'mpp_out'::text])) AND holding) THEN account_id
-    ELSE NULL::text
-END) stored,
-  expires_from timestamp with time zone generated always as (
-CASE
-    WHEN (status = ANY (ARRAY['pending'::text, 'issued'::text])) THEN (((created_at AT TIME ZONE 'UTC'::text) + ((redeem_window_seconds)::double precision * '00:00:01'::interval)) AT TIME ZONE 'UTC'::text)
-    ELSE NULL::timestamp with time zone
-END) stored,
-  under_way_since timestamp with time zone generated always as (
-CASE
-    WHEN (chain_status = ANY (ARRAY['pending'::text, 'confirmed'::text])) THEN COALESCE(capturing_at, created_at)
-    ELSE NULL::timestamp with time zone
-END) stored,
+  under_way_since timestamp with time zone default app_now(),
+  expires_from timestamp with time zone,
   constraint settlements_pkey PRIMARY KEY (settlement_id),
-  constraint settlements_accrued_fee_check CHECK (accrued_fee >= 0),
+  constraint settlements_amounts CHECK (fee_amount >= 0 AND fee_amount < quote_amount AND refund_reserved >= 0 AND refund_reserved <= (quote_amount - fee_amount)),
   constraint settlements_authorization CHECK (
 CASE
-    WHEN max_amount IS NULL THEN num_nonnulls(capture_mode, unit_price, capture_threshold, capture_due_at, capture_retry_at, capture_sought_at, at_risk_at, capturing_at, voided_at, extensions, session_id) = 0 AND NOT (status = ANY (ARRAY['authorized'::text, 'capturing'::text, 'voided'::text])) AND (chain_status = 'none'::text) = (status = 'merged'::text)
-    ELSE rail = 'quittance'::text AND num_nulls(capture_mode, settlement_token, redeem_expires_at) = 0 AND units_total IS NULL AND (status = 'authorized'::text) = (capture_due_at IS NOT NULL) AND (status = 'voided'::text) = (voided_at IS NOT NULL) AND (capturing_at IS NULL) = (status = ANY (ARRAY['authorized'::text, 'voided'::text])) AND (chain_status = 'none'::text) = (status = ANY (ARRAY['authorized'::text, 'voided'::text])) AND quote_amount <= max_amount AND LEAST(unit_price, capture_threshold, 1::bigint) > 0
+    WHEN is_authorization THEN rail = 'quittance'::text AND settlement_token IS NOT NULL AND num_nonnulls(units_total, redeem_expires_at) = 0 AND (chain_status = 'none'::text) = (status = ANY (ARRAY['authorized'::text, 'voided'::text]))
+    ELSE NOT (status = ANY (ARRAY['authorized'::text, 'capturing'::text, 'voided'::text])) AND chain_status <> 'none'::text
 END),
-  constraint settlements_capture_mode_check CHECK (capture_mode = ANY (ARRAY['manual'::text, 'usage'::text])),
   constraint settlements_chain_status_check CHECK (chain_status = ANY (ARRAY['none'::text, 'pending'::text, 'confirmed'::text, 'finalized'::text, 'failed'::text])),
-  constraint settlements_check CHECK (fee_amount >= 0 AND fee_amount < quote_amount),
-  constraint settlements_check1 CHECK (refund_reserved >= 0 AND refund_reserved <= (quote_amount - fee_amount)),
-  constraint settlements_check2 CHECK ((status = ANY (ARRAY['issued'::text, 'redeemed'::text, 'expired'::text])) <= (issued_at IS NOT NULL AND (settlement_token IS NOT NULL OR rail <> 'quittance'::text))),
-  constraint settlements_check3 CHECK ((status = 'redeemed'::text) = (redeemed_at IS NOT NULL)),
-  constraint settlements_check4 CHECK ((failure_code IS NOT NULL) = (status = 'failed'::text OR chain_status = 'failed'::text)),
-  constraint settlements_delegate_day CHECK (delegate_day IS NULL OR account_id IS NOT NULL),
-  constraint settlements_extension CHECK ((status = 'merged'::text) = (extends IS NOT NULL) AND (extends IS NULL OR rail = 'quittance'::text AND NOT holding)),
-  constraint settlements_extensions_check CHECK (extensions > 0),
-  constraint settlements_quote_amount_check CHECK (quote_amount > 0),
+  constraint settlements_expires CHECK ((expires_from IS NOT NULL) = ((status = ANY (ARRAY['pending'::text, 'issued'::text])) AND redeem_window_seconds IS NOT NULL)),
+  constraint settlements_failed CHECK ((failure_code IS NOT NULL) = (status = 'failed'::text OR chain_status = 'failed'::text)),
+  constraint settlements_issued CHECK ((status = ANY (ARRAY['issued'::text, 'redeemed'::text, 'expired'::text])) <= (issued_at IS NOT NULL AND (settlement_token IS NOT NULL OR rail <> 'quittance'::text)) AND (status = 'redeemed'::text) = (redeemed_at IS NOT NULL)),
   constraint settlements_rail CHECK (
-CASE rail
-    WHEN 'quittance'::text THEN num_nulls(account_id, payment_attempt_id, wallet_id, quote_id, quote_token, redeem_window_seconds, vendor_account_id, service_id) = 0 AND num_nonnulls(message_hash, memo, source_account, payer_address, hand_out_id, requirement) = 0 AND accrued_fee = 0
-    WHEN 'x402_out'::text THEN num_nulls(account_id, payment_attempt_id, wallet_id, service_name, resource, requirement, x402_version) = 0 AND num_nonnulls(payout_address, quote_id, quote_token, vendor_account_id, service_id, redeem_window_seconds, settlement_token, external_id, memo, hand_out_id, redeemed_at) = 0 AND accrued_fee = 0 AND fee_amount = 0
-    WHEN 'mpp_out'::text THEN num_nulls(account_id, payment_attempt_id, wallet_id, service_name, resource, requirement) = 0 AND num_nonnulls(payout_address, x402_version, quote_id, quote_token, vendor_account_id, service_id, redeem_window_seconds, settlement_token, external_id, memo, hand_out_id, redeemed_at) = 0 AND accrued_fee = 0 AND fee_amount = 0
-    ELSE num_nonnulls(requirement, account_id, payment_attempt_id, wallet_id, quote_token, delegate_id, redeem_window_seconds, settlement_token) = 0 AND (num_nulls(quote_id, scope) = ANY (ARRAY[0, 2])) AND num_nulls(message_hash, source_account, payer_address, service_name, payout_address, vendor_account_id, service_id) = 0
+CASE
+    WHEN rail = 'quittance'::text THEN num_nulls(account_id, payment_attempt_id, wallet_id, quote_id, quote_token, redeem_window_seconds, vendor_account_id, service_id) = 0
+    WHEN rail = ANY (ARRAY['x402_out'::text, 'mpp_out'::text]) THEN num_nulls(account_id, payment_attempt_id, wallet_id) = 0 AND num_nonnulls(quote_id, quote_token, vendor_account_id, service_id, redeem_window_seconds, settlement_token, redeemed_at) = 0 AND fee_amount = 0
+    ELSE num_nonnulls(account_id, payment_attempt_id, wallet_id, quote_token, delegate_id, delegate_day, redeem_window_seconds, settlement_token) = 0 AND num_nulls(vendor_account_id, service_id) = 0 AND (num_nulls(quote_id, scope) = ANY (ARRAY[0, 2]))
 END),
   constraint settlements_rail_check CHECK (rail = ANY (ARRAY['quittance'::text, 'x402'::text, 'mpp'::text, 'x402_out'::text, 'mpp_out'::text])),
-  constraint settlements_status_check CHECK (status = ANY (ARRAY['pending'::text, 'authorized'::text, 'capturing'::text, 'issued'::text, 'redeemed'::text, 'expired'::text, 'voided'::text, 'merged'::text, 'failed'::text])),
-  constraint settlements_units CHECK (units_consumed >= 0 AND units_consumed <= COALESCE(units_total::bigint, max_amount, 0::bigint)),
-  constraint settlements_units_total_check CHECK (units_total >= 1 AND units_total <= 1000000000),
-  constraint settlements_extends_fkey FOREIGN KEY (extends) REFERENCES settlements(settlement_id),
+  constraint settlements_status_check CHECK (status = ANY (ARRAY['pending'::text, 'authorized'::text, 'capturing'::text, 'issued'::text, 'redeemed'::text, 'expired'::text, 'voided'::text, 'failed'::text])),
+  constraint settlements_under_way CHECK ((under_way_since IS NOT NULL) = (chain_status = ANY (ARRAY['pending'::text, 'confirmed'::text]))),
+  constraint settlements_units CHECK (COALESCE(units_total, 1) >= 1 AND COALESCE(units_total, 1) <= 1000000000 AND units_consumed >= 0 AND units_consumed <= COALESCE(units_total, 0)),
   constraint settlements_wallet_id_fkey FOREIGN KEY (wallet_id) REFERENCES payers(wallet_id)
 );
-CREATE INDEX settlements_authorized ON settlements USING btree (wallet_id) WHERE (capture_due_at IS NOT NULL);
-CREATE INDEX settlements_by_address ON settlements USING btree (payer_address, settlement_id DESC) WHERE (account_id IS NULL);
-CREATE UNIQUE INDEX settlements_by_attempt ON settlements USING btree (account_id, payment_attempt_id);
 CREATE INDEX settlements_by_delegate ON settlements USING btree (account_id, delegate_id, settlement_id DESC) WHERE (delegate_id IS NOT NULL);
-CREATE INDEX settlements_by_extended ON settlements USING btree (extends, settlement_id) WHERE (extends IS NOT NULL);
-CREATE UNIQUE INDEX settlements_by_external_id ON settlements USING btree (service_id, source_account, paying_external_id) WHERE (paying_external_id IS NOT NULL);
-CREATE UNIQUE INDEX settlements_by_message ON settlements USING btree (message_hash) WHERE ((message_hash IS NOT NULL) AND (NOT (rail = ANY (ARRAY['x402_out'::text, 'mpp_out'::text]))));
-CREATE INDEX settlements_by_page_handle ON settlements USING btree (page_handle) WHERE signs_last;
 CREATE INDEX settlements_by_payer ON settlements USING btree (account_id, settlement_id DESC);
-CREATE UNIQUE INDEX settlements_by_quote ON settlements USING btree (paying_quote_id) WHERE (paying_quote_id IS NOT NULL);
 CREATE INDEX settlements_by_service ON settlements USING btree (service_id, settlement_id DESC);
 CREATE INDEX settlements_by_vendor ON settlements USING btree (vendor_account_id, settlement_id DESC);
-CREATE INDEX settlements_open_of_link ON settlements USING btree (open_link_id) WHERE (open_link_id IS NOT NULL);
-CREATE INDEX settlements_open_of_payer ON settlements USING btree (account_id) WHERE (capture_due_at IS NOT NULL);
-CREATE INDEX settlements_open_of_vendor ON settlements USING btree (vendor_account_id) WHERE (capture_due_at IS NOT NULL);
-CREATE INDEX settlements_outgoing_open ON settlements USING btree (outgoing_holder) WHERE (outgoing_holder IS NOT NULL);
-CREATE INDEX settlements_to_capture ON settlements USING btree (capture_due_at) WHERE (capture_due_at IS NOT NULL);
 CREATE INDEX settlements_to_expire ON settlements USING btree (expires_from) WHERE (expires_from IS NOT NULL);
 CREATE INDEX settlements_under_way ON settlements USING btree (under_way_since) WHERE (under_way_since IS NOT NULL);
 
@@ -408,31 +412,26 @@ create table spending (
 );
 CREATE INDEX spending_by_period ON spending USING btree (period);
 
-CREATE OR REPLACE FUNCTION settlement.chain_operator_action()
- RETURNS trigger
- LANGUAGE plpgsql
- SET search_path TO 'settlement', 'public', 'pg_temp'
-AS $function$
-declare
-  latest operator_actions;
-begin
-  -- Each row follows a committed one, so two actions cannot follow the same one.
-  perform pg_advisory_xact_lock(tg_relid::bigint);
-  select * into latest from operator_actions order by action_id desc limit 1;
-  new.action_id := coalesce(latest.action_id, 0) + 1;
-  new.previous_hash := coalesce(latest.hash, '\x');
-  new.hash := operator_action_hash(new);
-  return new;
-end
-$function$;
+create table use_sums (
+  settlement_id text collate "C" not null,
+  second timestamp with time zone not null,
+  uses bigint not null,
+  amount_pico bigint not null,
+  constraint use_sums_pkey PRIMARY KEY (settlement_id, second),
+  constraint use_sums_check CHECK (amount_pico >= uses),
+  constraint use_sums_uses_check CHECK (uses > 0),
+  constraint use_sums_settlement_id_fkey FOREIGN KEY (settlement_id) REFERENCES authorizations(settlement_id)
+);
 
-CREATE OR REPLACE FUNCTION settlement.operator_action_hash(action operator_actions)
- RETURNS bytea
- LANGUAGE sql
- STABLE
- SET search_path TO 'settlement', 'public', 'pg_temp'
-AS $function$
-  select sha256(convert_to(jsonb_build_array(
-    action.action_id, extract(epoch from action.at), action.actor, action.action, action.target,
-    action.reason, action.before, action.after, encode(action.previous_hash, 'hex'))::text, 'UTF8'))
-$function$;
+create table uses (
+  settlement_id text collate "C" not null,
+  usage_id text collate "C" not null,
+  amount_pico bigint not null,
+  used_after_pico bigint not null,
+  reason text,
+  created_at timestamp with time zone default app_now() not null,
+  constraint uses_pkey PRIMARY KEY (settlement_id, usage_id),
+  constraint uses_amount_pico_check CHECK (amount_pico > 0),
+  constraint uses_check CHECK (used_after_pico >= amount_pico),
+  constraint uses_settlement_id_fkey FOREIGN KEY (settlement_id) REFERENCES authorizations(settlement_id)
+);

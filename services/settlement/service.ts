@@ -6,6 +6,7 @@ import { createBudgets, deleteOldSpending } from '../../shared/db/budget.ts';
 import { createHourlyCaps, type HourlyLimits, hourlyLimits } from '../../shared/db/hourly-caps.ts';
 import type { Pool } from '../../shared/db/pool.ts';
 import { acceptHandedOver, subscribe } from '../../shared/events/consume.ts';
+import { listSentEvents } from '../../shared/events/sent-events.ts';
 import { startLanes } from '../../shared/lanes/lanes.ts';
 import { cachedValue } from '../../shared/lib/cached.ts';
 import { feeRuleOf } from '../../shared/lib/money/fee-settings.ts';
@@ -31,11 +32,11 @@ import { createRecordDecline } from './declines/record-decline.ts';
 import { delegateChanged } from './delegates/on-identity-delegate-changed.ts';
 import { delegateOperations } from './delegates/operations.ts';
 import { expireSettlements } from './delivering/expire-settlements.ts';
-import { createRecordUses } from './delivering/record-uses.ts';
+import { purgeOldUses } from './delivering/purge-uses.ts';
 import { feeAccountOperations } from './fee-accounts/operations.ts';
-import { createIncomingGroupCommit } from './incoming/group-commit.ts';
 import { incomingPaymentOperations } from './incoming/operations.ts';
 import { resumeIncoming } from './incoming/resume-incoming.ts';
+import { createIncomingGroupCommit } from './incoming/store/group-commit.ts';
 import { collectAttempts, collectCaps, collectIntake } from './operator/gauges.ts';
 import { operatorOperations } from './operator/operations.ts';
 import { quarantineResolver } from './operator/quarantine-resolver.ts';
@@ -93,58 +94,61 @@ const termsOf = (config: Config) => ({
 });
 
 /** The pause of the operators and the last restore, read once a second under any load. */
-const createReads = (pool: Pool, maxAgeMs: number) => {
+const createCachedReads = (pool: Pool, maxAgeMs: number) => {
   const ahead = { maxAgeMs, refreshAheadForMs: maxAgeMs === 0 ? 0 : 60_000 };
   const isPaused = cachedValue(async () => (await getPausedAt(pool)) !== null, ahead);
   const lostSince = cachedValue(() => findLostSince(pool), ahead);
   return { isPaused, lostSince };
 };
 
-/** The calls about incoming payments, which name since when records may be lost. */
-const withLostSince = (
-  peers: Peers,
+/** The calls to others. Those about incoming payments name since when records may be lost. */
+const callsOf = (
+  { checkIncoming, submitIncoming, findLostIncoming, ...others }: Peers,
   lostSince: () => Promise<string | null>,
-): Pick<Peers, 'checkIncoming' | 'submitIncoming'> & {
-  findLostIncoming: (transaction: string) => Promise<boolean>;
-} => ({
-  checkIncoming: async (payment) => peers.checkIncoming({ ...payment, lost_since: await lostSince() }),
-  submitIncoming: async (payment) => peers.submitIncoming({ ...payment, lost_since: await lostSince() }),
-  findLostIncoming: async (transaction) => {
+) => ({
+  ...others,
+  checkIncoming: async (payment: Parameters<Peers['checkIncoming']>[0]) =>
+    checkIncoming({ ...payment, lost_since: await lostSince() }),
+  submitIncoming: async (payment: Parameters<Peers['submitIncoming']>[0]) =>
+    submitIncoming({ ...payment, lost_since: await lostSince() }),
+  findLostIncoming: async (transaction: string): Promise<boolean> => {
     const since = await lostSince();
-    return since !== null && (await peers.findLostIncoming({ transaction, since })).paid;
+    return since !== null && (await findLostIncoming({ transaction, since })).paid;
   },
 });
 
 /** What a test sets otherwise. */
 type Changed = Partial<Timing & { capLimits: HourlyLimits }>;
 
+/**
+ * What handlers share: the records, the calls to others, and the parts of this service. No name is
+ * in two of them.
+ */
 const createDeps = (base: ServiceBase, config: Config, peers: Peers, changed: Changed) => {
   const { pool, waiting, quarantine } = base;
   const records = recordsOf(base);
-  const terms = termsOf(config);
-  const { isPaused, lostSince } = createReads(pool, changed.readMaxAgeMs ?? TIMING.readMaxAgeMs);
+  const settings = termsOf(config);
+  const { isPaused, lostSince } = createCachedReads(pool, changed.readMaxAgeMs ?? TIMING.readMaxAgeMs);
+  const calls = callsOf(peers, lostSince);
   const capLimits = changed.capLimits ?? hourlyLimits(config);
   const budgets = createBudgets(pool, records.clock);
   const caps = createHourlyCaps(budgets, capLimits);
   const endAuthorization = createEndAuthorization({ ...records, caps });
-  const deps = {
-    ...records,
+  const parts = {
+    ...settings,
     waiting,
     quarantine,
-    ...terms,
-    ...peers,
-    ...withLostSince(peers, lostSince),
     isPaused,
     terms: createTermsCache(),
     accepted: createAcceptedEvents(),
-    recordUses: createRecordUses(records),
     endAuthorization,
-    recordLostCapture: createRecordLostCapture({ ...peers, pool, endAuthorization }),
+    recordLostCapture: createRecordLostCapture({ ...calls, pool, endAuthorization }),
     recordDecline: createRecordDecline(records),
     caps,
     authorizedCaps: createHourlyCaps(budgets, capLimits, 'authorized'),
-    group: createIncomingGroupCommit(pool, terms.credit, terms.openLimits),
+    group: createIncomingGroupCommit(pool, settings.credit, settings.openLimits),
   };
+  const deps = { ...records, ...calls, ...parts };
   const endDue = endDueAuthorizations(deps);
   return {
     ...deps,
@@ -184,6 +188,7 @@ const startJobs = (deps: Deps, ownedLanes: () => ReadonlySet<number>, timing: Ti
     everyMs(jobsEveryMs, 'resumeOutgoing', resumeOutgoing(deps), logger),
     everyMs(purgeEveryMs, 'deleteOldSpending', () => deleteOldSpending(pool), logger),
     everyMs(purgeEveryMs, 'purgeOldDeclines', purgeOldDeclines({ pool }), logger),
+    everyMs(purgeEveryMs, 'purgeOldUses', purgeOldUses(deps), logger),
   ];
 };
 
@@ -226,7 +231,12 @@ export const createService = (
   });
   return {
     deps,
-    serving: serve(bus, settlement, { ...operations(deps), ...operating }, { lanes }),
+    serving: serve(
+      bus,
+      settlement,
+      { ...operations(deps), listSentEvents: listSentEvents(pool), ...operating },
+      { lanes },
+    ),
     consuming,
     lanes: [lanes],
     // Calls that are still answered wait for their outcomes.

@@ -14,7 +14,6 @@ export type Peers = {
   prepareDelegation: Handler<ChainSubmitter['prepareDelegation']>;
   submitPrepared: Handler<ChainSubmitter['submitPrepared']>;
   sumSpentSince: Handler<Settlement['sumSpentSince']>;
-  listPaidByIds: Handler<Settlement['listPaidByIds']>;
 };
 
 /** Checking, simulating, committing and co-signing takes longer than a read. */
@@ -34,6 +33,5 @@ export const createPeers = (bus: Bus): Peers => {
     prepareDelegation: to(chainSubmitter, 'prepareDelegation'),
     submitPrepared: to(chainSubmitter, 'submitPrepared', { timeoutMs: SUBMIT_TIMEOUT_MS }),
     sumSpentSince: to(settlement, 'sumSpentSince', { timeoutMs: SPENT_TIMEOUT_MS }),
-    listPaidByIds: to(settlement, 'listPaidByIds'),
   };
 };

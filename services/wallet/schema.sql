@@ -1,29 +1,17 @@
 -- Generated from the migrations by tools/dump-schema.ts; nothing executes it.
+-- shared/db/schema.sql has the rest.
 
-create table operator_actions (
-  action_id bigint not null,
-  at timestamp with time zone default app_now() not null,
-  actor text not null,
-  action text not null,
-  target text not null,
-  reason text not null,
-  before jsonb not null,
-  after jsonb not null,
-  previous_hash bytea not null,
-  hash bytea not null,
-  constraint operator_actions_pkey PRIMARY KEY (action_id)
-);
-CREATE TRIGGER chain_operator_action BEFORE INSERT ON operator_actions FOR EACH ROW EXECUTE FUNCTION chain_operator_action();
-
-create table outbox (
-  outbox_id bigint generated always as identity not null,
-  subject text not null,
-  msg_id text not null,
-  payload jsonb not null,
-  traceparent text,
-  created_at timestamp with time zone default app_now() not null,
-  next_at timestamp with time zone default (app_now() + '00:00:02'::interval) not null,
-  constraint outbox_pkey PRIMARY KEY (outbox_id)
+create table day_sums (
+  account_id text collate "C" not null,
+  side text collate "C" not null,
+  day date not null,
+  delegate_id text collate "C",
+  service_id uuid,
+  amount bigint not null,
+  fee_amount bigint not null,
+  transfers bigint not null,
+  constraint day_sums_key UNIQUE NULLS NOT DISTINCT (account_id, side, day, delegate_id, service_id),
+  constraint day_sums_side_check CHECK (side = ANY (ARRAY['paid'::text, 'sold'::text, 'refunded'::text, 'returned'::text]))
 );
 
 create table preparations (
@@ -48,18 +36,6 @@ create table preparations (
   constraint preparations_wallet_id_fkey FOREIGN KEY (wallet_id) REFERENCES wallets(wallet_id)
 );
 CREATE INDEX preparations_by_wallet ON preparations USING btree (wallet_id, preparation_id DESC);
-
-create table quarantine (
-  quarantine_id bigint generated always as identity not null,
-  subject text not null,
-  body bytea not null,
-  reason text not null,
-  created_at timestamp with time zone default app_now() not null,
-  decided_at timestamp with time zone,
-  decision text,
-  constraint quarantine_pkey PRIMARY KEY (quarantine_id)
-);
-CREATE INDEX quarantine_undecided ON quarantine USING btree (created_at) WHERE (decided_at IS NULL);
 
 create table snapshots (
   wallet_id text collate "C" not null,
@@ -92,7 +68,6 @@ create table transactions (
   delegate_id text collate "C",
   item text,
   created_at timestamp with time zone,
-  queried_at timestamp with time zone default app_now() not null,
   constraint transactions_pkey PRIMARY KEY (object_id),
   constraint transactions_amount_check CHECK (amount > 0),
   constraint transactions_check CHECK (fee_amount >= 0 AND fee_amount < amount),
@@ -104,7 +79,6 @@ create table transactions (
 CREATE INDEX transactions_by_delegate ON transactions USING btree (delegate_id, type, created_at DESC, object_id DESC) WHERE (delegate_id IS NOT NULL);
 CREATE INDEX transactions_by_hash ON transactions USING hash (tx_hash);
 CREATE INDEX transactions_in ON transactions USING btree (to_account_id, type, created_at DESC, object_id DESC);
-CREATE INDEX transactions_incomplete ON transactions USING btree (queried_at) WHERE ((type = 'payment'::text) AND ((status = 'confirmed'::text) OR (created_at IS NULL)));
 CREATE INDEX transactions_out ON transactions USING btree (from_account_id, type, created_at DESC, object_id DESC);
 
 create table wallets (
@@ -131,32 +105,3 @@ CREATE INDEX wallets_by_account ON wallets USING btree (account_id, wallet_id DE
 CREATE UNIQUE INDEX wallets_default ON wallets USING btree (account_id) WHERE is_default;
 CREATE UNIQUE INDEX wallets_public_key ON wallets USING btree (public_key);
 CREATE INDEX wallets_token_account_due ON wallets USING btree (token_account_progressed_at) WHERE (token_account_status = ANY (ARRAY['new'::text, 'signed'::text]));
-
-CREATE OR REPLACE FUNCTION wallet.chain_operator_action()
- RETURNS trigger
- LANGUAGE plpgsql
- SET search_path TO 'wallet', 'public', 'pg_temp'
-AS $function$
-declare
-  latest operator_actions;
-begin
-  -- Each row follows a committed one, so two actions cannot follow the same one.
-  perform pg_advisory_xact_lock(tg_relid::bigint);
-  select * into latest from operator_actions order by action_id desc limit 1;
-  new.action_id := coalesce(latest.action_id, 0) + 1;
-  new.previous_hash := coalesce(latest.hash, '\x');
-  new.hash := operator_action_hash(new);
-  return new;
-end
-$function$;
-
-CREATE OR REPLACE FUNCTION wallet.operator_action_hash(action operator_actions)
- RETURNS bytea
- LANGUAGE sql
- STABLE
- SET search_path TO 'wallet', 'public', 'pg_temp'
-AS $function$
-  select sha256(convert_to(jsonb_build_array(
-    action.action_id, extract(epoch from action.at), action.actor, action.action, action.target,
-    action.reason, action.before, action.after, encode(action.previous_hash, 'hex'))::text, 'UTF8'))
-$function$;

@@ -3,6 +3,7 @@ import { serve } from '../../shared/bus/serve.ts';
 import { chainSubmitter, funding, identity, settlement, wallet } from '../../shared/contract/index.ts';
 import { subscribeInBatches } from '../../shared/events/batch-consumer.ts';
 import { subscribe } from '../../shared/events/consume.ts';
+import { listSentEvents } from '../../shared/events/sent-events.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
 import { operatorHandlers } from '../../shared/operator/handlers.ts';
 import { getAccountActivity } from './accounts/get-account-activity.ts';
@@ -19,7 +20,7 @@ import { listTransactions } from './transactions/list-transactions.ts';
 import { recordMovements } from './transactions/movements.ts';
 import { moved } from './transactions/on-funding-moved.ts';
 import { finalized, issued, reversed } from './transactions/on-settlement.ts';
-import { refetchPayments } from './transactions/refetch-payments.ts';
+import { salesSummary } from './transactions/sales-summary.ts';
 import { spendingSummary } from './transactions/spending-summary.ts';
 import { backup } from './wallets/backup.ts';
 import { countAuthorities } from './wallets/count-authorities.ts';
@@ -36,12 +37,11 @@ import { setDefault } from './wallets/set-default.ts';
 import { watchWallets } from './wallets/snapshots/watch-wallets.ts';
 
 const REDISPATCH_EVERY_MS = 2000;
-const REFETCH_EVERY_MS = 30_000;
 /** How often the watcher queries its table for due wallets, at most. */
 const WATCH_PAUSE_MS = 500;
 /**
  * Lists may be this far behind: the events of a window share a statement. Who has paid looks at the
- * list at once, so it is short (`npm run bench -- visibility`).
+ * list at once, so it is short.
  */
 const BATCH_WINDOW_MS = 40;
 
@@ -64,6 +64,7 @@ const operations = (deps: Deps) => ({
   revoke: revoke(deps),
   listTransactions: listTransactions(deps),
   spendingSummary: spendingSummary(deps),
+  salesSummary: salesSummary(deps),
   find: find(deps),
   findDefaults: findDefaults(deps),
   setDefault: setDefault(deps),
@@ -94,6 +95,7 @@ export const createService = (base: ServiceBase, config: Config, peers: Peers): 
   const consuming = consume(base, deps);
   const handlers = {
     ...operations(deps),
+    listSentEvents: listSentEvents(pool),
     ...operatorHandlers({ pool, consuming, listAccountRecords: listWalletRecords(pool) }),
   };
   const watchPauseMs = Math.min(WATCH_PAUSE_MS, config.WATCH_EVERY_MS);
@@ -102,7 +104,6 @@ export const createService = (base: ServiceBase, config: Config, peers: Peers): 
     consuming,
     jobs: [
       everyMs(REDISPATCH_EVERY_MS, 'redispatchTokenAccounts', redispatchTokenAccounts(deps), logger),
-      everyMs(REFETCH_EVERY_MS, 'refetchPayments', refetchPayments(deps), logger),
       everyMs(watchPauseMs, 'watchWallets', watchWallets(deps), logger),
     ],
   };

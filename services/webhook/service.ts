@@ -3,6 +3,7 @@ import { serve } from '../../shared/bus/serve.ts';
 import { funding, identity, quote, settlement, webhook } from '../../shared/contract/index.ts';
 import { subscribeInBatches } from '../../shared/events/batch-consumer.ts';
 import { subscribe } from '../../shared/events/consume.ts';
+import { listSentEvents } from '../../shared/events/sent-events.ts';
 import { idempotentCalls } from '../../shared/idempotency/calls.ts';
 import { startPurgeCalls } from '../../shared/idempotency/store.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
@@ -92,6 +93,7 @@ export const createService = (base: ServiceBase, config: Config): Service => {
   const consuming = consume(base, deps);
   const handlers = {
     ...operations(deps),
+    listSentEvents: listSentEvents(pool),
     ...operatorHandlers({ pool, consuming, findRecords: findEventRecords(pool) }),
   };
   return {

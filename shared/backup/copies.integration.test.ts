@@ -5,6 +5,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { SERVICE_NAMES, type ServiceName } from '../contract/service.ts';
+import { oneDatabase } from '../db/databases.ts';
 import { migrateEnvironment } from '../db/migrate.ts';
 import { roleName } from '../db/names.ts';
 import { Refusal } from '../lib/refusal.ts';
@@ -27,6 +28,7 @@ const admin = async (...statements: string[]) => {
   for (const statement of statements) await client.query(statement);
   await client.end();
 };
+const databases = oneDatabase(url);
 let folder = '';
 
 beforeAll(async () => {
@@ -36,8 +38,8 @@ beforeAll(async () => {
     `create database "${database}" owner "${owner}"`,
   );
   const passwords = Object.fromEntries(SERVICE_NAMES.map((name) => [name, password]));
-  await migrateEnvironment({ adminUrl: url, passwords: passwords as Record<ServiceName, string> });
-}, 60_000);
+  await migrateEnvironment({ databases, passwords: passwords as Record<ServiceName, string> });
+});
 afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
   await admin(
@@ -55,8 +57,8 @@ test('the owner of the database writes copies, and the given number of them rema
   mkdirSync(path.join(folder, 'lost+found'));
   mkdirSync(path.join(folder, '2026-11-19T00-00-00Z'));
 
-  for (const second of [1, 2]) await addCopy(url, folder, { keep: 2, now: at(second) });
-  const third = await addCopy(url, folder, { keep: 2, now: at(3) });
+  for (const second of [1, 2]) await addCopy(databases, folder, { keep: 2, now: at(second) });
+  const third = await addCopy(databases, folder, { keep: 2, now: at(3) });
   expect(third).toMatchObject({
     copy: '2026-11-23T14-30-03Z',
     copies: ['2026-11-23T14-30-02Z', '2026-11-23T14-30-03Z'],
@@ -70,12 +72,14 @@ test('a copy that fails leaves nothing behind and removes no older one', async (
   const before = readdirSync(folder);
   await admin(`alter role "${owner}" nologin`);
   try {
-    await expect(addCopy(url, folder, { keep: 1, now: at(9) })).rejects.toThrow(/not permitted to log in/);
+    await expect(addCopy(databases, folder, { keep: 1, now: at(9) })).rejects.toThrow(
+      /not permitted to log in/,
+    );
   } finally {
     await admin(`alter role "${owner}" login`);
   }
   expect(readdirSync(folder)).toEqual(before);
-  await expect(addCopy(url, path.join(folder, 'absent'), { keep: 1 })).rejects.toThrow(/absent/);
+  await expect(addCopy(databases, path.join(folder, 'absent'), { keep: 1 })).rejects.toThrow(/absent/);
   expect(existsSync(path.join(folder, 'absent'))).toBe(false);
 });
 

@@ -9,6 +9,7 @@ import {
   statSync,
 } from 'node:fs';
 import path from 'node:path';
+import type { Databases } from '../db/databases.ts';
 import { Refusal } from '../lib/refusal.ts';
 import { dump, MANIFEST } from './dump.ts';
 
@@ -49,14 +50,14 @@ const removeAbandoned = (folder: string): void => {
 };
 
 /**
- * Writes a copy of an environment's database into a folder of copies. Older copies are removed only
- * after the new one is complete.
+ * Writes a copy of an environment's databases into a folder of copies. Older copies are removed
+ * only after the new one is complete.
  * @param folder exists
  * @param keep the number of copies that remain, 1 or more
  * @returns the new copy's name, its rows, and the names of all copies, the oldest first
  */
 export const addCopy = async (
-  databaseUrl: string,
+  databases: Databases,
   folder: string,
   { keep, now = new Date() }: { keep: number; now?: Date },
 ): Promise<{ copy: string; taken_at: string; rows: number; copies: string[] }> => {
@@ -64,7 +65,7 @@ export const addCopy = async (
   const copy = nameAt(now);
   const partial = path.join(folder, `.partial-${copy}`);
   try {
-    const { taken_at, tables } = await dump(databaseUrl, partial);
+    const { taken_at, tables } = await dump(databases, partial);
     flush(partial);
     renameSync(partial, path.join(folder, copy));
     flush(folder);

@@ -1,9 +1,10 @@
 import { createReadStream, createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
-import type pg from 'pg';
+import pg from 'pg';
 import { from, to } from 'pg-copy-streams';
-import { SERVICE_NAMES } from '../contract/service.ts';
+import type { ServiceName } from '../contract/service.ts';
+import { type Databases, distinctDatabases, type SharedDatabase } from '../db/databases.ts';
 import { MIGRATION_TABLES, roleName, schemaName } from '../db/names.ts';
 
 /** A table with its stored columns, in their order. */
@@ -11,17 +12,43 @@ type Table = { name: string; columns: string[] };
 /** A counter; null: it was never used. */
 type Sequence = { name: string; last: string | null };
 
-const schemas = SERVICE_NAMES.map(schemaName);
+/** A connection to a database, with the schemas that belong to it. Other schemas are left alone. */
+export type Connected = { client: pg.Client; services: readonly ServiceName[]; schemas: readonly string[] };
+
+/**
+ * Connects to each database of an environment, in this order of services, and ends all connections
+ * after the work.
+ */
+export const withDatabases = async <T>(
+  databases: Databases,
+  order: readonly ServiceName[],
+  work: (connected: Connected[]) => Promise<T>,
+): Promise<T> => {
+  const first = ({ services }: SharedDatabase) => Math.min(...services.map((name) => order.indexOf(name)));
+  const connected = distinctDatabases(databases)
+    .sort((one, other) => first(one) - first(other))
+    .map(({ url, services }) => ({
+      client: new pg.Client({ connectionString: url }),
+      services,
+      schemas: services.map(schemaName),
+    }));
+  try {
+    for (const { client } of connected) await client.connect();
+    return await work(connected);
+  } finally {
+    await Promise.all(connected.map(({ client }) => client.end()));
+  }
+};
 
 /** The services' login roles. */
-export const rolesOf = (database: string): string[] =>
-  SERVICE_NAMES.map((service) => roleName(database, service));
+export const rolesOf = (database: string, services: readonly ServiceName[]): string[] =>
+  services.map((service) => roleName(database, service));
 
 export const databaseOf = async (client: pg.Client): Promise<string> =>
   (await client.query<{ name: string }>('select current_database() as name')).rows[0]!.name;
 
 /** Each service's tables, with quoted names. Migrations are compared, not copied. */
-export const tablesOf = async (client: pg.Client): Promise<Table[]> =>
+export const tablesOf = async ({ client, schemas }: Connected): Promise<Table[]> =>
   (
     await client.query<Table>(
       `select format('%I.%I', table_schema, table_name) as name,
@@ -33,7 +60,7 @@ export const tablesOf = async (client: pg.Client): Promise<Table[]> =>
     )
   ).rows;
 
-export const sequencesOf = async (client: pg.Client): Promise<Sequence[]> =>
+export const sequencesOf = async ({ client, schemas }: Connected): Promise<Sequence[]> =>
   (
     await client.query<Sequence>(
       `select format('%I.%I', schemaname, sequencename) as name, last_value::text as last
@@ -43,7 +70,7 @@ export const sequencesOf = async (client: pg.Client): Promise<Sequence[]> =>
   ).rows;
 
 /** The names of all applied migrations, by schema and table. They determine the tables. */
-export const migrationsOf = async (client: pg.Client): Promise<Record<string, string[]>> => {
+export const migrationsOf = async ({ client, schemas }: Connected): Promise<Record<string, string[]>> => {
   const { rows } = await client.query<{ name: string }>(
     `select format('%I.%I', table_schema, table_name) as name from information_schema.tables
      where table_schema = any($1) and table_name = any($2) order by 1`,

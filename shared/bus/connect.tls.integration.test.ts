@@ -38,7 +38,7 @@ beforeAll(async () => {
   }
   for (const port of Object.values(ports))
     await waitUntil(() => answers(port, '', 'INFO'), { withinMs: 60_000, everyMs: 50 });
-}, 90_000);
+});
 afterAll(async () => {
   for (const server of servers) {
     server.kill('SIGKILL');

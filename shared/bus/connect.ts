@@ -11,6 +11,7 @@ import { RequestOne } from 'nats/lib/nats-base-client/request.js';
 import type { BusUser } from '../contract/service.ts';
 import { noteActivity } from '../lib/activity.ts';
 import type { Logger } from '../lib/telemetry/logger.ts';
+import { build } from '../lib/telemetry/version.ts';
 import { loginWith } from './nkey.ts';
 import './reconnect.ts';
 import { createReplies, type Replies } from './replies.ts';
@@ -18,8 +19,8 @@ import { busTls } from './tls.ts';
 import { inboxPrefix } from './topology.ts';
 
 /**
- * The bus of one environment. Only this folder uses `nats` (2.x; docs/adr/0005 names its successor
- * @nats-io/*).
+ * The bus of one environment. Only this folder uses `nats` (2.x; docs/design/choices.md says why
+ * not its successor @nats-io/*).
  */
 export type Bus = {
   user: BusUser;
@@ -97,7 +98,7 @@ export const connectBus = async (options: {
     servers: options.url,
     ...busTls(options.url, options.caFile),
     ...loginWith(options.seed),
-    name: operator === undefined ? user : `${user} ${operator}`,
+    name: `${operator === undefined ? user : `${user} ${operator}`} ${build.version}`,
     inboxPrefix: inbox,
     maxReconnectAttempts: -1,
     reconnectTimeWait: 250,

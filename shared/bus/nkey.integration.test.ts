@@ -46,7 +46,7 @@ beforeAll(async () => {
   configure(seeds.old);
   server = spawn(findBinary('nats-server')!, ['-c', path.join(folder, 'nats.conf')], { stdio: 'ignore' });
   await waitUntil(() => answers(port, '', 'INFO'), { withinMs: 60_000, everyMs: 50 });
-}, 90_000);
+});
 afterAll(async () => {
   server.kill('SIGKILL');
   if (server.exitCode === null && server.signalCode === null) await once(server, 'exit');
@@ -118,4 +118,4 @@ test('a key is replaced without a lost call: the server knows both, the replicas
   expect(new Set(outcomes)).toEqual(new Set(['answered']));
   await next.stop();
   await drainBus(caller);
-}, 120_000);
+});

@@ -16,6 +16,12 @@ test('the login of a seed is the one of the library, for each of many seeds', ()
   }
 });
 
+test('the public key of a seed is the one of the library, also of another kind', () => {
+  const text = (seed: Uint8Array) => new TextDecoder().decode(seed);
+  for (const pair of [...Array.from({ length: 20 }, nkeys.createUser), nkeys.createAccount()])
+    expect(nkeyOf(text(pair.getSeed()))).toBe(pair.getPublicKey());
+});
+
 test('what is no seed is refused without repeating it', () => {
   const seed = newNkeySeed();
   const changed = `${seed.slice(0, -4)}${seed.endsWith('AAAA') ? 'BBBB' : 'AAAA'}`;

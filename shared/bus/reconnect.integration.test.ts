@@ -16,8 +16,8 @@ const SOON_MS = 10_000;
 let testBus: TestBus;
 beforeAll(async () => {
   testBus = await createTestBus();
-}, 60_000);
-afterAll(() => testBus.stop(), 30_000);
+});
+afterAll(() => testBus.stop());
 
 let proxy: TcpProxy;
 let bus: Bus;

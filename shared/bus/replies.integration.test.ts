@@ -14,7 +14,7 @@ import { serve } from './serve.ts';
 let testBus: TestBus;
 beforeAll(async () => {
   testBus = await createTestBus();
-}, 30_000);
+});
 afterAll(() => testBus.stop());
 
 const until = (condition: () => boolean) => waitUntil(condition, { withinMs: 10_000, everyMs: 10 });

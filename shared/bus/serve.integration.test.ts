@@ -13,7 +13,7 @@ import { inCall, noteIds, REQUEST_ID } from './trace.ts';
 let testBus: TestBus;
 beforeAll(async () => {
   testBus = await createTestBus();
-}, 30_000);
+});
 afterAll(() => testBus.stop());
 
 test('an answer over the maximum message size gets 500 at once, and the next call is answered', async () => {

@@ -13,7 +13,7 @@ let gateway: Bus;
 beforeAll(async () => {
   testBus = await createTestBus();
   gateway = await testBus.as('gateway');
-}, 30_000);
+});
 afterAll(() => testBus.stop());
 
 const account_id = newId('acct');

@@ -7,6 +7,7 @@ import type { CallKey, Idempotency } from '../contract/idempotency.ts';
 import { inputIssues } from '../contract/issues.ts';
 import { Principal } from '../contract/principal.ts';
 import {
+  type BusUser,
   type Handlers,
   type HttpOperation,
   type InternalOperation,
@@ -31,7 +32,7 @@ import {
   type RequestEnvelope,
   toErrorReply,
 } from './envelope.ts';
-import { answeredInboxes, replyInbox } from './topology.ts';
+import { answeredInboxes, callerOf, replyInbox } from './topology.ts';
 import { contextOfHeaders, inBusSpan, inCall, REQUEST_ID } from './trace.ts';
 
 type Operation = HttpOperation | InternalOperation;
@@ -73,6 +74,15 @@ export type IdempotentCalls = (
   work: (key: CallKey) => Promise<unknown>,
 ) => Promise<Answered>;
 
+/** Who has sent a call of an internal operation: an operator, or a service. */
+type Sender = { actor: string | undefined; caller: BusUser | undefined };
+
+/** What the handler of an internal operation learns of the sender, beside the input. */
+const senderFields = (operation: InternalOperation, { actor, caller }: Sender): Partial<Sender> => ({
+  ...(actor !== undefined && { actor }),
+  ...(operation.namesCaller === true && { caller }),
+});
+
 type Options = { now: Clock; calls: IdempotentCalls | undefined };
 
 const answer = async (
@@ -80,8 +90,8 @@ const answer = async (
     name,
     operation,
     handler,
-    actor,
-  }: { name: string; operation: Operation; handler: AnyHandler; actor: string | undefined },
+    sender,
+  }: { name: string; operation: Operation; handler: AnyHandler; sender: Sender },
   data: Uint8Array,
   { now, calls }: Options,
   span: Span,
@@ -101,7 +111,7 @@ const answer = async (
   if (!('access' in operation)) {
     const input = checked(envelope.input);
     // Last, so that no field of the input can take its place.
-    return { ok: reported(await handler(actor === undefined ? input : { ...(input as object), actor })) };
+    return { ok: reported(await handler({ ...(input as object), ...senderFields(operation, sender) })) };
   }
   const caller = Principal.parse(envelope.principal);
   const client = Client.optional().parse(envelope.client) ?? null;
@@ -259,7 +269,10 @@ export const serve = <S extends ServiceContract>(
     const operation = Object.hasOwn(operations, name) ? operations[name] : undefined;
     const handler = byName[name];
     const startedAt = performance.now();
-    const actor = kind === 'op' ? operatorOf(msg) : undefined;
+    const sender: Sender = {
+      actor: kind === 'op' ? operatorOf(msg) : undefined,
+      caller: kind === 'int' ? callerOf(contract, msg.reply!) : undefined,
+    };
     const line = lineOf(contract, msg, kind);
     const noted: NotedIds = {};
     let reply: ReplyEnvelope;
@@ -276,7 +289,7 @@ export const serve = <S extends ServiceContract>(
         (span) => {
           line.fields.trace_id = traceIdOf(span);
           const answered = () =>
-            answer({ name, operation, handler, actor }, msg.data, { now, calls: keyed }, span, line);
+            answer({ name, operation, handler, sender }, msg.data, { now, calls: keyed }, span, line);
           return inCall({ requestId: line.fields.request_id, noted }, answered);
         },
       );

@@ -72,4 +72,4 @@ test('after the loss of its message blocks a server delivers new messages', asyn
   connection = await connect({ servers, ...loginWith(seed) });
   await publish('four');
   expect(await next()).toBe('four');
-}, 30_000);
+});

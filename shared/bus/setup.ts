@@ -7,6 +7,7 @@ import {
   RetentionPolicy,
   StorageType,
 } from 'nats';
+import { EVENT_DAYS } from '../contract/sent-events.ts';
 import { loginWith } from './nkey.ts';
 import { busTls } from './tls.ts';
 import { durables, STREAMS } from './topology.ts';
@@ -40,7 +41,7 @@ export const streamConfigs = (replicas: number) => [
     retention: RetentionPolicy.Limits,
     storage: StorageType.File,
     discard: DiscardPolicy.Old,
-    max_age: seconds(7 * 24 * 3600),
+    max_age: seconds(EVENT_DAYS * 24 * 3600),
     max_bytes: 4 * 1024 ** 3,
     duplicate_window: seconds(120),
     num_replicas: replicas,

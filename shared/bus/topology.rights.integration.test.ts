@@ -1,6 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { waitFor } from '../../test/support/base/wait.ts';
+import { waitFor, waitUntil } from '../../test/support/base/wait.ts';
 import { createTestBus, refusals, type TestBus } from '../../test/support/servers/bus.ts';
 import { chainSubmitter, contractList } from '../contract/index.ts';
 import { type BusUser, subjects } from '../contract/service.ts';
@@ -22,7 +21,7 @@ import {
 let bus: TestBus;
 beforeAll(async () => {
   bus = await createTestBus();
-}, 30_000);
+});
 afterAll(() => bus.stop());
 
 const users: BusUser[] = [...contractList.map(({ name }) => name), 'operator'];
@@ -66,9 +65,7 @@ const rights = { ...natsRights(), operator: operatorRights(JANE) };
 const mayPublish = (user: BusUser, subject: string) =>
   rights[user].publish.some((pattern) => matches(pattern, subject));
 
-const untilSize = async (set: Set<string>, size: number) => {
-  for (let tries = 0; tries < 150 && set.size < size; tries += 1) await sleep(20);
-};
+const untilSize = (set: Set<string>, size: number) => waitUntil(() => set.size >= size);
 const inOrder = (names: Iterable<string>) => [...names].sort((a, b) => (a < b ? -1 : 1));
 
 test.each(users)('%s may publish what the contract grants it, and nothing else', async (user) => {

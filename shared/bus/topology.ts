@@ -75,6 +75,18 @@ export const answeredInboxes = (
   return [...new Set(callers)].map((caller) => `${replyInbox(caller, name)}.`);
 };
 
+/**
+ * The caller of a request: the one whose inbox gets the answer. Nobody else can read there, so a
+ * request in the name of another user tells its sender nothing.
+ */
+export const callerOf = (
+  { name, internal }: Pick<ServiceContract, 'name' | 'internal'>,
+  reply: string,
+): BusUser | undefined =>
+  Object.values(internal)
+    .flatMap(({ callers }) => callers)
+    .find((caller) => reply.startsWith(`${replyInbox(caller, name)}.`));
+
 /** What is handed over to a service, each with the service that hands it over. */
 const handedOverTo = ({
   jobs,
@@ -128,10 +140,10 @@ export const natsRights = (): Record<Program, Rights> => {
       }
       own.publish.add(`${replyInbox('gateway', name)}.>`);
     }
-    if (Object.values(internal).some(isForOperators)) {
-      own.subscribe.add(`op.*.${name}.*`);
-      own.publish.add(`${replyInbox('operator', name, '*')}.>`);
-    }
+    if (Object.values(internal).some(isForOperators)) own.subscribe.add(`op.*.${name}.*`);
+    // Every process answers an operator who asks for its build.
+    own.subscribe.add(`op.*.${name}.each.*`);
+    own.publish.add(`${replyInbox('operator', name, '*')}.>`);
     for (const [operation, one] of Object.entries<InternalOperation>(internal)) {
       for (const caller of one.callers) {
         if (caller === 'operator') continue;
@@ -159,6 +171,8 @@ export const natsRights = (): Record<Program, Rights> => {
   }
   for (const { stream, durable, service } of durables()) {
     const { publish } = rights[service as Program];
+    // Who reads events compares the stream with what it has handled (shared/events/catch-up.ts).
+    if (stream === STREAMS.events) publish.add(`$JS.API.STREAM.INFO.${stream}`);
     publish.add(`$JS.API.CONSUMER.INFO.${stream}.${durable}`);
     publish.add(`$JS.API.CONSUMER.MSG.NEXT.${stream}.${durable}`);
     publish.add(`$JS.ACK.${stream}.${durable}.>`);

@@ -97,3 +97,20 @@ export const errorSchema = (): Json => ({
   },
   examples: [{ error: { code: 'not_found', message: 'no such quote', ...exampleReference('not_found') } }],
 });
+
+/** The JSON Schema of an error for a caller who accepts `application/problem+json` (RFC 9457). */
+export const problemSchema = (): Json => ({
+  allOf: [
+    {
+      type: 'object',
+      required: ['type', 'title', 'status', 'detail'],
+      properties: {
+        type: { type: 'string', format: 'uri', description: 'The same as `error.docs_url`' },
+        title: { type: 'string', description: 'What the code means, the same for each occurrence' },
+        status: { type: 'integer', description: 'The HTTP status' },
+        detail: { type: 'string', description: 'The same as `error.message`' },
+      },
+    },
+    { $ref: '#/components/schemas/Error' },
+  ],
+});

@@ -33,7 +33,7 @@ export const ERRORS = {
   },
   quote_already_settled: { http: 409, retryable: false, meaning: 'The quote is paid or being paid.' },
   idempotency_mismatch: {
-    http: 409,
+    http: 422,
     retryable: false,
     meaning: 'The idempotency key was used for another request.',
   },
@@ -137,6 +137,9 @@ export type ErrorBody = { code: ErrorCode; message: string } & Omit<ErrorExtras,
 
 /** What the gateway adds to every error: the call in our logs, and the page about the code. */
 export type ErrorReference = { request_id: string; docs_url: string };
+
+/** The type of an error for a caller who asks for it (RFC 9457). */
+export const PROBLEM_TYPE = 'application/problem+json';
 
 /** The address of the documentation of an error code. @param publicUrl the gateway's base URL */
 export const errorDocsUrl = (publicUrl: string, code: ErrorCode): string =>

@@ -87,6 +87,13 @@ export const gateway = service({
         .strictObject({
           status: z.literal('ok').describe('Always ok: a process that is not alive does not answer'),
           time: Timestamp.describe('The time of the server'),
+          version: z
+            .string()
+            .meta({ description: 'The version of the API that answers', examples: ['1.0.0'] }),
+          commit: z.string().meta({
+            description: 'What it was built from: a commit, or `unknown`',
+            examples: ['6f1c2a9'],
+          }),
         })
         .meta({ id: 'Health' }),
     }),

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { authorityText } from './authority.ts';
 import { codeSamples } from './code-samples.ts';
 import { deviceText } from './device-access.ts';
-import { errorSchema, exampleReference } from './error-schema.ts';
-import { ERRORS, type ErrorCode } from './errors.ts';
+import { errorSchema, exampleReference, problemSchema } from './error-schema.ts';
+import { ERRORS, type ErrorCode, PROBLEM_TYPE } from './errors.ts';
 import type { Json } from './examples.ts';
 import { IDEMPOTENT_REPLAYED, IdempotencyKey } from './idempotency.ts';
 import { contractList } from './index.ts';
@@ -20,6 +20,7 @@ import { webhooksObject } from './webhook/openapi.ts';
  */
 
 const ERROR_ID = 'Error';
+const PROBLEM_ID = 'Problem';
 const SECURITY: Record<CredentialKind, { scheme: string; name: string; description: string }> = {
   service_key: {
     scheme: 'serviceKey',
@@ -141,23 +142,29 @@ const errorResponses = (op: HttpOperation, shared: Record<string, Json>): Json =
     description: codes.map((code) => `\`${code}\`: ${ERRORS[code].meaning}`).join('\n\n'),
     headers: {
       ...REQUEST_ID,
-      ...(status === 429 || status === 503 || codes.includes('idempotency_mismatch') ? RETRY_AFTER : {}),
+      ...(status === 429 || status === 503 || codes.includes('conflict') ? RETRY_AFTER : {}),
       ...(status === 429 ? RATE_LIMIT : {}),
     },
-    content: jsonContent(
-      {
-        allOf: [
-          { $ref: `#/components/schemas/${ERROR_ID}` },
-          { properties: { error: { properties: { code: { enum: codes } } } } },
-        ],
-      },
-      { error: { code: codes[0], message: ERRORS[codes[0]!].meaning, ...exampleReference(codes[0]!) } },
-    ),
+    content: {
+      ...jsonContent(
+        {
+          allOf: [
+            { $ref: `#/components/schemas/${ERROR_ID}` },
+            { properties: { error: { properties: { code: { enum: codes } } } } },
+          ],
+        },
+        { error: { code: codes[0], message: ERRORS[codes[0]!].meaning, ...exampleReference(codes[0]!) } },
+      ),
+      ...(op.dialect === undefined && {
+        [PROBLEM_TYPE]: { schema: { $ref: `#/components/schemas/${PROBLEM_ID}` } },
+      }),
+    },
   });
   return Object.fromEntries(
     [...byStatus].map(([status, unordered]) => {
       const codes = unordered.sort();
-      const name = codes.join('.');
+      // Of another protocol, an error has the form of that one and no other.
+      const name = [...codes, ...(op.dialect === undefined ? [] : ['dialect'])].join('.');
       shared[name] ??= response(status, codes);
       return [status, { $ref: `#/components/responses/${name}` }];
     }),
@@ -308,7 +315,7 @@ export const openApiDocument = ({ serverUrl }: { serverUrl: string }): Json => {
     paths,
     webhooks,
     components: {
-      schemas: { [ERROR_ID]: errorSchema(), ...sorted(components) },
+      schemas: { [ERROR_ID]: errorSchema(), [PROBLEM_ID]: problemSchema(), ...sorted(components) },
       responses: sorted(responses),
       parameters: sorted(parameters),
       headers: {

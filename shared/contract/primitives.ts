@@ -100,6 +100,7 @@ export const typeId = (prefix: string, name: string) =>
 export const QuoteId = typeId('q', 'QuoteId');
 export const PaymentLinkId = typeId('pl', 'PaymentLinkId');
 export const SettlementId = typeId('stl', 'SettlementId');
+export const ExtensionId = typeId('ext', 'ExtensionId');
 export const AccountId = typeId('acct', 'AccountId');
 export const WalletId = typeId('wal', 'WalletId');
 export const WithdrawalId = typeId('wd', 'WithdrawalId');

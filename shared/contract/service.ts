@@ -37,7 +37,7 @@ type WithoutRedis = 'in-process' | 'refuse';
 
 /**
  * A window of the account for calls that are refused with `validation_error`. While it has a free
- * point, such a call counts in it and not in the operation's limits (docs/adr/0062). It is for
+ * point, such a call counts in it and not in the operation's limits. It is for
  * calls whose content others decide.
  */
 type RefusalWindow = Pick<Limit, 'points' | 'windowSeconds'>;
@@ -243,16 +243,12 @@ export type InternalOperation = {
    * (shared/lib/activity.ts).
    */
   leavesNothing?: true;
+  /** The handler gets the caller with the input. It is the one whose inbox gets the answer. */
+  namesCaller?: true;
   input: Shape;
   output: z.ZodType;
 };
-export const internalOperation = <Input extends Shape, Output extends z.ZodType>(definition: {
-  summary: string;
-  callers: readonly BusUser[];
-  leavesNothing?: true;
-  input: Input;
-  output: Output;
-}) => definition;
+export const internalOperation = <const D extends InternalOperation>(definition: D): D => definition;
 
 /**
  * An internal operation that only operators call. `serve` adds the operator's name to the input, as
@@ -317,6 +313,9 @@ export type InternalName<S extends ServiceContract> = string & keyof S['internal
 export type EventOf<S extends ServiceContract> = string & keyof S['events'];
 export type JobOf<S extends ServiceContract> = string & keyof S['jobs'];
 
+/** What the handler of an internal operation gets beside the input. */
+type Sender<Op> = Op extends { namesCaller: true } ? { caller: BusUser } : unknown;
+
 export type Handler<Op> = Op extends {
   access: infer A extends readonly CredentialKind[];
   input: infer I;
@@ -330,7 +329,7 @@ export type Handler<Op> = Op extends {
   : Op extends { callers: readonly ['operator']; input: infer I; output: infer O }
     ? (input: z.infer<I> & { actor: string }) => Promise<z.infer<O>>
     : Op extends { callers: readonly BusUser[]; input: infer I; output: infer O }
-      ? (input: z.infer<I>) => Promise<z.infer<O>>
+      ? (input: z.infer<I> & Sender<Op>) => Promise<z.infer<O>>
       : never;
 
 /** Every operation of a service with its handler. A missing handler does not compile. */

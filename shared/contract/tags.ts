@@ -107,6 +107,7 @@ export const TAGS: readonly Tag[] = [
       'funding.devFund',
       'wallet.listTransactions',
       'wallet.spendingSummary',
+      'wallet.salesSummary',
       'funding.createDeposit',
       'funding.listDeposits',
       'funding.getDeposit',

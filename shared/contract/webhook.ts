@@ -1,4 +1,5 @@
 import { operatorOperations } from './operator.ts';
+import { listSentEvents } from './sent-events.ts';
 import { service } from './service.ts';
 import { events } from './webhook/events.ts';
 import { operations } from './webhook/operations.ts';
@@ -18,7 +19,7 @@ export {
 export const webhook = service({
   name: 'webhook',
   operations,
-  internal: { ...operatorOperations },
+  internal: { ...operatorOperations, listSentEvents: listSentEvents(['identity']) },
   events,
   jobs: {},
   consumes: [

@@ -1,12 +1,14 @@
 import { type Context, context } from '@opentelemetry/api';
 import { hasErrorCode } from '../lib/error-causes.ts';
+import { count } from '../lib/telemetry/metrics.ts';
 
 /**
  * Errors that one row of a shared statement can cause: a value out of range (22) or a constraint
  * violation (23). A deadlock (40P01) or a serialization failure (40001) has changed nothing, and a
- * single row needs fewer locks.
+ * single row needs fewer locks. A distributed engine refuses to lock rows of several nodes by one
+ * statement (0A000), and locks those of one.
  */
-const OF_ONE_ROW = /^(22...|23...|40P01|40001)$/;
+const OF_ONE_ROW = /^(22...|23...|40P01|40001|0A000)$/;
 const MAX_ITEMS = 100;
 /**
  * Longer than the server's limit for a statement. A statement beyond it has lost its connection.
@@ -73,8 +75,10 @@ export const batched = <I, O>(
         throw new TypeError('the statement must return one result for each item, in their order');
       for (const [index, { resolve }] of batch.entries()) resolve(results[index]!);
     } catch (error) {
-      if (batch.length > 1 && hasErrorCode(error, OF_ONE_ROW)) for (const one of batch) await runBatch([one]);
-      else for (const { reject } of batch) reject(error);
+      if (batch.length > 1 && hasErrorCode(error, OF_ONE_ROW)) {
+        count('quittance_split_statements_total', 1);
+        for (const one of batch) await runBatch([one]);
+      } else for (const { reject } of batch) reject(error);
     }
   };
 

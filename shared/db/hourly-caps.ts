@@ -2,13 +2,9 @@ import { z } from 'zod';
 import type { Budget, Budgets, Reservation } from './budget.ts';
 import { type Db, sql } from './pool.ts';
 
-/** A cap in micro-units. */
-export const MicroCap = (fallback: bigint) =>
-  z.coerce
-    .bigint()
-    .min(1n)
-    .max(2n ** 62n)
-    .default(fallback);
+/** A cap in micro-units, at most the given ones. */
+export const MicroCap = (fallback: bigint, most = 2n ** 62n) =>
+  z.coerce.bigint().min(1n).max(most).default(fallback);
 
 const WALLET_CAP = '[1-9A-HJ-NP-Za-km-z]{32,44}:[1-9][0-9]{0,17}';
 const WalletCaps = z

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { SERVICE_NAMES, type ServiceName } from '../contract/service.ts';
+import { oneDatabase } from './databases.ts';
 import { migrateEnvironment } from './migrate.ts';
 import { roleName, schemaName } from './names.ts';
 
@@ -36,8 +37,8 @@ const query = async (url: string, statement: string) => {
 beforeAll(async () => {
   await query(process.env.POSTGRES_URL!, `create role "${owner}" login createrole password '${password}'`);
   await query(process.env.POSTGRES_URL!, `create database "${database}" owner "${owner}"`);
-  await migrateEnvironment({ adminUrl: urlAs(owner), passwords });
-}, 60_000);
+  await migrateEnvironment({ databases: oneDatabase(urlAs(owner)), passwords });
+});
 afterAll(async () => {
   await query(process.env.POSTGRES_URL!, `drop database "${database}" with (force)`);
   for (const role of [...SERVICE_NAMES.map((name) => roleName(database, name)), owner])
@@ -46,9 +47,9 @@ afterAll(async () => {
 
 test('a repeated migration succeeds and sets the passwords again', async () => {
   const changed = { ...passwords, quote: 'another-password' };
-  await migrateEnvironment({ adminUrl: urlAs(owner), passwords: changed });
+  await migrateEnvironment({ databases: oneDatabase(urlAs(owner)), passwords: changed });
   await expect(query(urlAs(roleName(database, 'quote')), 'select')).rejects.toThrow(/password/);
-  await migrateEnvironment({ adminUrl: urlAs(owner), passwords });
+  await migrateEnvironment({ databases: oneDatabase(urlAs(owner)), passwords });
   expect(await query(urlAs(roleName(database, 'quote')), 'select app_now() is not null as answered')).toEqual(
     [{ answered: true }],
   );
@@ -75,4 +76,32 @@ test.each(SERVICE_NAMES)('%s has access to its own schema and to no other', asyn
     `set role "${owner}"`,
   ])
     await expect(query(url, statement)).rejects.toThrow(/permission denied/);
+});
+
+test('each service may have a database of its own, with nothing of the others', async () => {
+  const names = SERVICE_NAMES.map((service) => [service, `${database}_of_${schemaName(service)}`] as const);
+  const urls = Object.fromEntries(
+    names.map(([service, name]) => {
+      const url = new URL(urlAs(owner));
+      url.pathname = `/${name}`;
+      return [service, url.href];
+    }),
+  ) as Record<ServiceName, string>;
+  for (const [, name] of names)
+    await query(process.env.POSTGRES_URL!, `create database "${name}" owner "${owner}"`);
+  try {
+    await migrateEnvironment({ databases: urls, passwords });
+    for (const [service] of names) {
+      const schemas = await query(
+        urls[service],
+        "select nspname as name from pg_namespace where nspname !~ '^(pg_|information_schema$|public$)'",
+      );
+      expect(schemas).toEqual([{ name: schemaName(service) }]);
+    }
+  } finally {
+    for (const [service, name] of names) {
+      await query(process.env.POSTGRES_URL!, `drop database if exists "${name}" with (force)`);
+      await query(process.env.POSTGRES_URL!, `drop role if exists "${roleName(name, service)}"`);
+    }
+  }
 });

@@ -33,7 +33,7 @@ beforeAll(async () => {
     ),
   );
   for (const { schema, name } of rows) tables.set(schema, [...(tables.get(schema) ?? []), name]);
-}, 60_000);
+});
 
 afterAll(() => Promise.all([database?.drop(), other?.drop()]));
 

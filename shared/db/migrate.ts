@@ -3,12 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { runner } from 'node-pg-migrate';
 import pg from 'pg';
 import { contracts } from '../contract/index.ts';
-import {
-  type HttpOperation,
-  SERVICE_NAMES,
-  type ServiceContract,
-  type ServiceName,
-} from '../contract/service.ts';
+import type { HttpOperation, ServiceContract, ServiceName } from '../contract/service.ts';
+import { type Databases, distinctDatabases, type SharedDatabase } from './databases.ts';
 import { MIGRATION_TABLES, roleName, schemaName } from './names.ts';
 
 /**
@@ -82,28 +78,17 @@ const grantRows = async (admin: pg.Client, schema: string, role: string): Promis
 
 /**
  * The planner settings of the services. Statements are prepared, so a plan is used for minutes: a
- * plan that was made for a small table must not scan a large one (ADR 28). JIT compilation does not
+ * plan that was made for a small table must not scan a large one. JIT compilation does not
  * pay off for such short statements.
  */
 const PLANNING = { enable_seqscan: 'off', jit: 'off' };
 
-/**
- * Migrates the database of one environment: the clock, a role and a schema per service, the shared
- * tables, and the migrations of each service. It is safe to run at any time, also concurrently
- * (node-pg-migrate locks).
- * @param adminUrl the migrating user, to whom schemas and tables belong: the owner of the database
- *   with `createrole`, or a superuser. It must be the same user at each run.
- * @param passwords the passwords of the services' roles; every run sets them, so a run with another
- * password rotates it
- */
-export const migrateEnvironment = async ({
-  adminUrl,
-  passwords,
-}: {
-  adminUrl: string;
-  passwords: Record<ServiceName, string>;
-}): Promise<void> => {
-  const admin = new pg.Client({ connectionString: adminUrl });
+/** One database, with the schemas of the services that it belongs to. */
+const migrateDatabase = async (
+  { url, services }: SharedDatabase,
+  passwords: Record<ServiceName, string>,
+): Promise<void> => {
+  const admin = new pg.Client({ connectionString: url });
   await admin.connect();
   try {
     await admin.query("select pg_advisory_lock(hashtext('quittance.migrate'))");
@@ -114,7 +99,7 @@ export const migrateEnvironment = async ({
     await admin.query(
       `revoke create on schema public from public; revoke all on database "${database}" from public`,
     );
-    for (const service of SERVICE_NAMES) {
+    for (const service of services) {
       const [role, schema] = [roleName(database, service), schemaName(service)];
       const exists = await admin.query('select from pg_roles where rolname = $1', [role]);
       if (exists.rowCount === 0) await admin.query(`create role "${role}" login`);
@@ -126,20 +111,37 @@ export const migrateEnvironment = async ({
       const settings = { search_path: `"${schema}", public`, ...PLANNING };
       for (const [name, value] of Object.entries(settings))
         await admin.query(`alter role "${role}" in database "${database}" set ${name} = ${value}`);
-
-      await migrateSchema(adminUrl, schema, 'shared/db/migrations', 'migrations_shared');
+      await migrateSchema(url, schema, 'shared/db/migrations', 'migrations_shared');
       if (hasIdempotentCalls(service)) {
         const dir = 'shared/idempotency/migrations';
-        await migrateSchema(adminUrl, schema, dir, 'migrations_idempotency');
+        await migrateSchema(url, schema, dir, 'migrations_idempotency');
       }
-      if (hasLanes(service))
-        await migrateSchema(adminUrl, schema, 'shared/lanes/migrations', 'migrations_lanes');
+      if (hasLanes(service)) await migrateSchema(url, schema, 'shared/lanes/migrations', 'migrations_lanes');
       const own = `services/${service}/migrations`;
-      if (existsSync(folder(own))) await migrateSchema(adminUrl, schema, own, 'migrations');
+      if (existsSync(folder(own))) await migrateSchema(url, schema, own, 'migrations');
       await makeAuditTable(admin, schema, role);
       await grantRows(admin, schema, role);
     }
   } finally {
     await admin.end();
   }
+};
+
+/**
+ * Migrates the databases of one environment: the clock, a role and a schema per service, the shared
+ * tables, and the migrations of each service. It is safe to run at any time, also concurrently
+ * (node-pg-migrate locks).
+ * @param databases the URL of the migrating user, to whom schemas and tables belong: the owner of
+ *   the database with `createrole`, or a superuser. It must be the same user at each run.
+ * @param passwords the passwords of the services' roles; every run sets them, so a run with another
+ * password rotates it
+ */
+export const migrateEnvironment = async ({
+  databases,
+  passwords,
+}: {
+  databases: Databases;
+  passwords: Record<ServiceName, string>;
+}): Promise<void> => {
+  await Promise.all(distinctDatabases(databases).map((database) => migrateDatabase(database, passwords)));
 };

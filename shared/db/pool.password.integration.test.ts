@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { createTestDatabase } from '../../test/support/servers/database.ts';
 import type { TestDatabase } from '../../test/support/servers/database-handle.ts';
+import { build } from '../lib/telemetry/version.ts';
 import { connectPool, sql } from './pool.ts';
 
 /**
@@ -33,9 +34,10 @@ const urlWith = (password: string): string =>
   database.adminUrl.replace(/\/\/[^/]*@/, `//${role}:${encodeURIComponent(password)}@`);
 
 const byPool = async (url: string): Promise<unknown> => {
-  const pool = await connectPool(url, { max: 1 });
+  const pool = await connectPool(url, { max: 1, name: 'quote' });
   try {
-    return await pool.oneFirst(sql.typeAlias('id')`select current_user::text as id`);
+    return await pool.oneFirst(sql.typeAlias('id')`
+      select current_user || ', ' || current_setting('application_name') as id`);
   } finally {
     await pool.end();
   }
@@ -53,6 +55,6 @@ const byDriver = async (url: string): Promise<unknown> => {
 test.each(PASSWORDS)('a service and the driver sign in with the password %s', async (password) => {
   await admin.query(`alter role "${role}" password ${pg.escapeLiteral(password)}`);
   const url = urlWith(password);
-  expect([await byPool(url), await byDriver(url)]).toEqual([role, role]);
+  expect([await byPool(url), await byDriver(url)]).toEqual([`${role}, quote ${build.version}`, role]);
   await expect(byDriver(urlWith(`${password}x`))).rejects.toThrow('password authentication failed');
 });

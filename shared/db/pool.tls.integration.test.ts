@@ -37,11 +37,11 @@ beforeAll(async () => {
     if (server.exitCode === null && server.signalCode === null) await once(server, 'exit');
   };
   await waitUntil(async () => (await spec.ready?.()) === true, { withinMs: 90_000, everyMs: 100 });
-}, 180_000);
+});
 afterAll(async () => {
   await stop();
   files.remove();
-}, 60_000);
+});
 
 const Encrypted = z.object({ ssl: z.boolean() });
 const isEncrypted = async (url: string): Promise<boolean> => {

@@ -3,6 +3,7 @@ import { createPool, createSqlTag, type DatabasePool, type Interceptor, SchemaVa
 import { z } from 'zod';
 import { hasCause } from '../lib/error-causes.ts';
 import type { Logger } from '../lib/telemetry/logger.ts';
+import { build } from '../lib/telemetry/version.ts';
 import { splitDatabaseUrl } from '../lib/transport.ts';
 import { isUnavailable } from '../lib/unavailable.ts';
 import { createPreparedStatements } from './prepared.ts';
@@ -34,14 +35,27 @@ const parseRows: Interceptor = {
   },
 };
 
+export type PoolOptions = {
+  max: number;
+  /** The program, as `pg_stat_activity` shows it with its version. */
+  name?: string;
+};
+
+const withName = (url: string, name: string): string => {
+  const named = new URL(url);
+  if (!named.searchParams.has('application_name'))
+    named.searchParams.set('application_name', `${name} ${build.version}`);
+  return named.href;
+};
+
 /**
  * The pool of a service on its schema (search_path is set on its role). int8 is read as bigint,
  * timestamptz as epoch milliseconds. The pool never retries a statement: the caller decides whether
  * a statement may be repeated.
  */
-export const connectPool = (databaseUrl: string, { max }: { max: number }): Promise<Pool> => {
+export const connectPool = async (databaseUrl: string, { max, name }: PoolOptions): Promise<Pool> => {
   const { url, tls } = splitDatabaseUrl(databaseUrl);
-  return createPool(url, {
+  const pool = await createPool(name === undefined ? url : withName(url, name), {
     ...(tls && { ssl: tls }),
     maxPoolSize: max,
     minPoolSize: 1,
@@ -57,6 +71,10 @@ export const connectPool = (databaseUrl: string, { max }: { max: number }): Prom
     driverFactory: createPreparedStatements,
     interceptors: [spans, parseRows],
   });
+  // The caller of a statement gets its error. Without a listener it would get what Node throws for
+  // an event of an error that nobody hears.
+  pool.on('error', () => {});
+  return pool;
 };
 
 /** Resolves when Postgres answers. */
@@ -76,7 +94,7 @@ const isNotConnected = (error: unknown): boolean =>
  * pauses.
  * @throws the last error after a minute, and at once an error that waiting does not mend
  */
-export const openPool = async (url: string, options: { max: number }, logger: Logger): Promise<Pool> => {
+export const openPool = async (url: string, options: PoolOptions, logger: Logger): Promise<Pool> => {
   const deadline = performance.now() + ANSWER_WITHIN_MS;
   for (;;) {
     try {

@@ -44,7 +44,7 @@ const prepareOnce = (client: DriverClient): DriverClient => {
 
 /**
  * slonik's driver with named prepared statements: Postgres parses and plans each statement once per
- * connection (ADR 28).
+ * connection.
  */
 export const createPreparedStatements: DriverFactory = async (options) => {
   const { createClient } = await createPgDriverFactory()(options);

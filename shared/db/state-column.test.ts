@@ -27,7 +27,7 @@ test.each([
   [
     'several targets',
     state.after('push'),
-    "case status when 'shut' then 'ajar' when 'ajar' then 'wide' else status end",
+    "case when status = 'shut' then 'ajar' when status = 'ajar' then 'wide' else status end",
   ],
   ['targets that are the state itself', state.after('knock'), 'status'],
   ['another column, other codes', other.isOpen, "d.state in ('1', '2', '3')"],

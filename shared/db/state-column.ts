@@ -32,9 +32,9 @@ export const stateColumn = <S extends string, E extends string>(
     const changes = machine
       .from(event)
       .filter((from) => machine.next(from, event) !== from)
-      .map((from) => sql.fragment`when ${literal(from)} then ${literal(machine.next(from, event)!)}`);
+      .map((from) => sql.fragment`when ${is([from])} then ${literal(machine.next(from, event)!)}`);
     if (changes.length === 0) return column;
-    return sql.fragment`case ${column} ${sql.join(changes, sql.fragment` `)} else ${column} end`;
+    return sql.fragment`case ${sql.join(changes, sql.fragment` `)} else ${column} end`;
   };
   // Created once, because they are parts of statements that run thousands of times a second.
   const made = new Map(
@@ -60,7 +60,7 @@ export const stateColumn = <S extends string, E extends string>(
     isFrom: (event: E) => of(event).isFrom,
     /**
      * The same condition for rows that are found by their key. No index serves a coalesce, so a
-     * plan that was made for few rows does not scan all open ones (docs/adr/0028).
+     * plan that was made for few rows does not scan all open ones.
      */
     allows: (event: E) => of(event).allows,
     /**

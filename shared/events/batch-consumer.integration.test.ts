@@ -26,8 +26,8 @@ let admin: Bus;
 beforeAll(async () => {
   testBus = await createTestBus();
   [settler, admin] = [await testBus.as('settlement'), await testBus.as('operator')];
-}, 60_000);
-afterAll(() => testBus.stop(), 30_000);
+});
+afterAll(() => testBus.stop());
 
 let batches: string[][];
 let aside: string[];

@@ -6,7 +6,7 @@ import { encode } from '../bus/envelope.ts';
 import { acceptHandOver, destinationOf, type Receiver } from '../bus/hand-over.ts';
 import { type Durable, eventDurable, jobDurable } from '../bus/topology.ts';
 import { inBusSpan } from '../bus/trace.ts';
-import { conflict } from '../contract/errors.ts';
+import { ServiceError } from '../contract/errors.ts';
 import {
   type EventOf,
   type JobOf,
@@ -29,10 +29,19 @@ export type Consuming = {
   /**
    * Handles the bytes of a quarantined message like a new delivery.
    * @returns false if this consumer has no handler for the subject
-   * @throws ServiceError conflict if they cannot be parsed; any error of the handler
+   * @throws UnreadableMessage if they cannot be parsed; any error of the handler
    */
   redeliver: (subject: string, body: Uint8Array) => Promise<boolean>;
 };
+
+/** A message that is delivered again, and still cannot be parsed. */
+export class UnreadableMessage extends ServiceError {
+  readonly reason: string;
+  constructor(reason: string) {
+    super('conflict', `the message still cannot be parsed: ${reason.slice(0, 500)}`);
+    this.reason = reason.slice(0, 1000);
+  }
+}
 
 /** A subject: its durable consumer, the schema of its messages, and their handler. */
 export type Source = {
@@ -84,8 +93,7 @@ export const consume = <S extends Source>(
       const source = sources.find(({ durable }) => durable.filter === subject);
       if (source === undefined) return false;
       const { payloads, refused } = parse(source.schema, { data: body });
-      if (refused[0])
-        throw conflict(`the message still cannot be parsed: ${refused[0].reason.slice(0, 500)}`);
+      if (refused[0]) throw new UnreadableMessage(refused[0].reason);
       for (const { payload } of payloads) await source.handle(payload);
       return true;
     },

@@ -12,6 +12,7 @@ import type { Logger } from '../lib/telemetry/logger.ts';
 import { countEvents, eventList, MAX_EVENTS } from './event-list.ts';
 import { createHandOver } from './hand-over.ts';
 import { type OutboxRow, outboxRow } from './outbox.ts';
+import { clearOutbox } from './sent-events.ts';
 
 /**
  * Publishes the committed rows of the outbox. The fast path publishes immediately. The sweep
@@ -70,9 +71,6 @@ const claimDue = (db: Db): Promise<readonly OutboxRow[]> =>
       returning outbox.outbox_id, subject, msg_id, payload, traceparent
     )
     select * from claimed order by outbox_id`);
-
-const deleteRows = (db: Db, ids: readonly bigint[]): Promise<unknown> =>
-  db.query(sql.typeAlias('void')`delete from outbox where outbox_id = any(${sql.array(ids, 'int8')})`);
 
 /** Renews the leases of rows whose receivers have not answered. */
 const extendRows = (db: Db, ids: readonly bigint[]): Promise<unknown> =>
@@ -157,7 +155,7 @@ const createSweep = (pool: Pool, bus: Bus, clock: Clock, isStopping: () => boole
     throw error;
   } finally {
     const ids = rows.map((row) => row.outbox_id);
-    if (done > 0) await deleteRows(pool, ids.slice(0, done));
+    if (done > 0) await clearOutbox(pool, ids.slice(0, done));
     if (done + failed < ids.length) await releaseRows(pool, ids.slice(done + failed));
   }
   return done;
@@ -182,24 +180,29 @@ const sweepUntil = async (
   }
 };
 
-/** Deletes published rows in batches. */
+/** Deletes rows that were published or handed over, in batches. */
 const createDeletion = (pool: Pool, logger: Logger) => {
+  let done: bigint[] = [];
   let published: bigint[] = [];
   let flushing: Promise<void> | undefined;
   const flush = async () => {
     await sleep(DELETE_AFTER_MS);
-    const ids = published;
-    published = [];
+    const [ids, kept] = [done, published];
+    [done, published] = [[], []];
     flushing = undefined;
-    await deleteRows(pool, ids).catch((error: unknown) =>
+    await clearOutbox(pool, ids, kept).catch((error: unknown) =>
       logger.warn({ err: error }, 'published outbox rows not deleted, they will be published again'),
     );
   };
+  const add = (rows: Rows, isPublished: boolean): void => {
+    const ids = rows.map((row) => row.outbox_id);
+    done.push(...ids);
+    if (isPublished) published.push(...ids);
+    flushing ??= flush();
+  };
   return {
-    add: (rows: Rows): void => {
-      published.push(...rows.map((row) => row.outbox_id));
-      flushing ??= flush();
-    },
+    published: (rows: Rows): void => add(rows, true),
+    handedOver: (row: OutboxRow): void => add([row], false),
     finish: async (): Promise<void> => flushing,
   };
 };
@@ -258,7 +261,7 @@ const createSending = (pool: Pool, bus: Bus, logger: Logger, stopped: AbortSigna
   const publishMessage = async (rows: Rows): Promise<void> => {
     try {
       await send(bus, rows);
-      deletion.add(rows);
+      deletion.published(rows);
     } catch (error) {
       noteActivity();
       logger.warn({ err: error, subject: rows[0].subject }, 'publish failed, left to the sweep');
@@ -269,7 +272,7 @@ const createSending = (pool: Pool, bus: Bus, logger: Logger, stopped: AbortSigna
     leases.add(row);
     const isAccepted = await Promise.race([accepted, givenUp]);
     leases.delete(row);
-    if (isAccepted) deletion.add([row]);
+    if (isAccepted) deletion.handedOver(row);
     else await publishMessage([row]);
   };
 

@@ -2,15 +2,13 @@
 // services run (docs/operations.md, Backup).
 import { z } from 'zod';
 import { addCopy } from '../backup/copies.ts';
-import { commonConfig, loadConfig } from '../lib/config.ts';
+import { loadDatabases } from '../db/databases.ts';
+import { loadConfig } from '../lib/config.ts';
 import { Refusal } from '../lib/refusal.ts';
-import { databaseUrlWithTls } from '../lib/transport.ts';
 
-const { POSTGRES_ADMIN_URL, BACKUPS_FOLDER, BACKUPS_KEPT, TLS_CA_FILE } = loadConfig(
+const databases = loadDatabases();
+const { BACKUPS_FOLDER, BACKUPS_KEPT } = loadConfig(
   z.object({
-    /** A superuser, or a role that may read the schemas of all services. */
-    POSTGRES_ADMIN_URL: z.url({ protocol: /^postgres(ql)?$/ }),
-    TLS_CA_FILE: commonConfig.TLS_CA_FILE,
     /** An existing folder. It holds a folder for each copy. */
     BACKUPS_FOLDER: z.string().min(1),
     /** The number of copies that remain. */
@@ -19,8 +17,7 @@ const { POSTGRES_ADMIN_URL, BACKUPS_FOLDER, BACKUPS_KEPT, TLS_CA_FILE } = loadCo
 );
 
 try {
-  const url = databaseUrlWithTls(POSTGRES_ADMIN_URL, TLS_CA_FILE);
-  const written = await addCopy(url, BACKUPS_FOLDER, { keep: BACKUPS_KEPT });
+  const written = await addCopy(databases, BACKUPS_FOLDER, { keep: BACKUPS_KEPT });
   console.log(JSON.stringify({ msg: 'backup written', ...written }));
 } catch (error) {
   if (!(error instanceof Refusal)) throw error;

@@ -3,7 +3,7 @@ import { Environment } from '../contract/primitives.ts';
 import { MAX_CELL } from './cell.ts';
 import { plainConnections } from './transport.ts';
 
-/** A seed of a user of the bus. `npm run nkey` makes one. */
+/** A seed of a user of the bus. `npm run ops -- nkey` makes one. */
 export const NkeySeed = z.string().regex(/^SU[A-Z2-7]{56}$/, "must be the seed of a user's NKEY");
 
 /** The variables of every process. No variable can disable a check, a limit or a fault. */
@@ -57,6 +57,8 @@ export const serviceConfig = {
   NATS_NKEY_SEED: NkeySeed,
   /** With `?sslmode=verify-full&sslrootcert=<file>` for an encrypted connection. */
   POSTGRES_URL: DatabaseUrl,
+  /** A streaming replica of it, for lists and sums (docs/adr/0086-read-replicas.md). */
+  POSTGRES_REPLICA_URL: DatabaseUrl.optional(),
   POSTGRES_POOL: z.coerce.number().int().min(1).max(100).default(10),
 };
 
@@ -110,6 +112,19 @@ export const SecretList = z
   )
   .transform((parts): readonly Buffer[] => parts.map((part) => Buffer.from(part, 'base64url')));
 
+/** What is wrong with a variable. It never repeats the value. */
+export type Issue = { path: string; message: string };
+
+/**
+ * Ends the process for wrong variables. The lines are JSON like every other line of a process, and
+ * without a logger, which needs a valid LOG_LEVEL.
+ */
+const endFor = (issues: readonly Issue[]): never => {
+  for (const { path, message } of issues)
+    console.error(JSON.stringify({ level: 60, time: Date.now(), msg: `config: ${path}: ${message}` }));
+  process.exit(78); // EX_CONFIG of sysexits.h
+};
+
 /**
  * Parses the environment once, at the start. On an error it prints the names of the variables,
  * never their values, and ends the process, because a service with an incomplete configuration must
@@ -125,8 +140,13 @@ export const loadConfig = <S extends z.ZodObject>(
   const issues = result.success
     ? plain
     : result.error.issues.map(({ path, message }) => ({ path: path.join('.'), message }));
-  // JSON like every other line of a process, and without a logger, which needs a valid LOG_LEVEL.
-  for (const { path, message } of issues)
-    console.error(JSON.stringify({ level: 60, time: Date.now(), msg: `config: ${path}: ${message}` }));
-  process.exit(78); // EX_CONFIG of sysexits.h
+  return endFor(issues);
+};
+
+/** The same for settings whose names no schema can list. */
+export const loadSettings = <T>(
+  parse: (env: NodeJS.ProcessEnv) => { value?: T; issues: readonly Issue[] },
+): T => {
+  const { value, issues } = parse(process.env);
+  return value ?? endFor(issues);
 };

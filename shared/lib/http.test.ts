@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { type HealthServer, startHealthServer } from './http.ts';
+import { build } from './telemetry/version.ts';
 
 let health: HealthServer;
 beforeEach(async () => {
@@ -11,7 +12,7 @@ const get = async (path: string) => {
   const response = await fetch(`http://127.0.0.1:${health.port}${path}`);
   return { status: response.status, body: await response.json() };
 };
-const alive = { status: 200, body: { status: 'ok' } };
+const alive = { status: 200, body: { status: 'ok', ...build } };
 const up = async () => {};
 const down = async () => {
   throw new Error('postgres://quote:secret@db');

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { build } from './telemetry/version.ts';
 
 /** Checks a dependency: resolves if it is available, rejects if it is not. */
 type HealthCheck = () => Promise<unknown>;
@@ -49,7 +50,7 @@ export const startHealthServer = async ({
     const answer = (status: number, body: object) => {
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     };
-    if (request.url === '/v1/health') return answer(200, { status: 'ok' });
+    if (request.url === '/v1/health') return answer(200, { status: 'ok', ...build });
     if (request.url !== '/v1/health/ready')
       return answer(404, { error: { code: 'not_found', message: 'no such path' } });
     void runChecks(checks).then((dependencies) => {

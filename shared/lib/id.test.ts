@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { TransactionId } from '../contract/wallet/transactions.ts';
-import { derivedId, newId } from './id.ts';
+import { derivedId, idBoundAt, newId } from './id.ts';
 
 test('a derived id is always the same, has the time of its object, and differs for another name or object', () => {
   const object = newId('stl');
@@ -14,4 +14,12 @@ test('a derived id is always the same, has the time of its object, and differs f
   expect(new Set([out, other, foreign]).size).toBe(3);
   // 48 bits of time are the first nine characters and a half.
   expect(out.slice(4, 13)).toBe(object.slice(4, 13));
+});
+
+test('the bound of a time is above the ids of before, and below those of now', () => {
+  const before = newId('stl');
+  const bound = idBoundAt('stl', Date.now() + 1);
+  expect(before < bound).toBe(true);
+  expect(idBoundAt('stl', Date.now()) < newId('stl')).toBe(true);
+  expect(idBoundAt('stl', -1)).toBe(idBoundAt('stl', 0));
 });

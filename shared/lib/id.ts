@@ -7,6 +7,7 @@ type IdPrefix =
   | 'q'
   | 'pl'
   | 'stl'
+  | 'ext'
   | 'acct'
   | 'wal'
   | 'del'
@@ -35,6 +36,15 @@ const CELL_CHARACTERS = 2;
  */
 export const newId = (prefix: IdPrefix): string =>
   typeid(prefix).toString().slice(0, -CELL_CHARACTERS) + cellSuffix();
+
+const TIME_BYTES = 6;
+
+/** A bound between the ids that were made before a time and those made at it or later. */
+export const idBoundAt = (prefix: IdPrefix, epochMs: number): string => {
+  const bytes = Buffer.alloc(16);
+  bytes.writeUIntBE(Math.max(0, epochMs), 0, TIME_BYTES);
+  return TypeID.fromUUIDBytes(prefix, bytes).toString();
+};
 
 /** The id of a vendor service is a plain UUID (docs/spec/interface.md) that ends with the cell. */
 export const newServiceId = (): string => {

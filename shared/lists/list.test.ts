@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
 import { ServiceError } from '../contract/errors.ts';
-import type { Db } from '../db/pool.ts';
+import { readsOf } from '../db/reads.ts';
 import { listHandler } from './list.ts';
 import type { Page } from './page.ts';
 
 const key = Buffer.alloc(32, 1);
-const pool = null as unknown as Db;
+const reads = readsOf(null as never);
 const payer = { account_id: 'acct_1' };
 
 /** A list of rows that are ordered by their own value, newest first. */
@@ -20,7 +20,7 @@ const listOf = (
     string,
     string,
     string
-  >({ pool, cursorKeys: keys }, name, {
+  >({ reads, cursorKeys: keys }, name, {
     scope: (filters, caller) => ({ ...filters, ...caller }),
     rows: async (_db, _scope, { before, limit }: Page) => {
       const start = before === null ? 0 : rows.indexOf(before) + 1;
@@ -87,7 +87,7 @@ test('a cursor preserves a place of several fields', async () => {
     (typeof rows)[0],
     object,
     number
-  >({ pool, cursorKeys: [key] }, 'places', {
+  >({ reads, cursorKeys: [key] }, 'places', {
     scope: () => null,
     rows: async (_db, _scope, page) => {
       before = page.before;

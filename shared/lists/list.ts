@@ -1,6 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { invalid } from '../contract/errors.ts';
 import type { Db } from '../db/pool.ts';
+import type { Reads } from '../db/reads.ts';
 import { ownCell } from '../lib/cell.ts';
 import type { Page } from './page.ts';
 
@@ -89,7 +90,7 @@ type List<Filters, Caller, Scope, Row, Place, Item> = {
  */
 export const listHandler =
   <Query extends PageQuery, Caller, Scope, Row, Place, Item>(
-    { pool, cursorKeys }: { pool: Db; cursorKeys: CursorKeys },
+    { reads, cursorKeys }: { reads: Reads; cursorKeys: CursorKeys },
     name: string,
     { scope, rows, place, show }: List<Omit<Query, keyof PageQuery>, Caller, Scope, Row, Place, Item>,
   ) =>
@@ -99,7 +100,8 @@ export const listHandler =
   ): Promise<{ data: Item[]; next_cursor: string | null }> => {
     const wanted = await scope(filters, caller);
     const limit = limitText === undefined ? DEFAULT_LIMIT : Number(limitText);
-    const found = await rows(pool, wanted, { before: openCursor(cursorKeys, name, wanted, cursor), limit });
+    const page = { before: openCursor<Place>(cursorKeys, name, wanted, cursor), limit };
+    const found = await reads((db) => rows(db, wanted, page));
     const items = await show(found.slice(0, limit), caller);
     const data = items.slice(0, countFitting(items));
     const last = found[data.length - 1];

@@ -15,7 +15,7 @@ beforeAll(async () => {
   admin = new pg.Client({ connectionString: database.adminUrl });
   await admin.connect();
   await admin.query('set search_path = identity, public');
-}, 60_000);
+});
 afterAll(async () => {
   await pool.end();
   await admin.end();

@@ -4,12 +4,17 @@ import type { Quarantine } from '../events/consume.ts';
 import type { Logger } from '../lib/telemetry/logger.ts';
 import type { GaugeCollector } from '../lib/telemetry/metrics.ts';
 
-/** Stores messages that cannot be parsed until an operator decides. */
+/**
+ * Stores messages that cannot be parsed until an operator decides. One that is read again from its
+ * publisher (shared/events/catch-up.ts) is stored once.
+ */
 export const quarantineInto =
   (pool: Pool, logger: Logger): Quarantine =>
   async ({ subject, body, reason }) => {
     await pool.query(sql.typeAlias('void')`
-      insert into quarantine (subject, body, reason) values (${subject}, ${sql.binary(Buffer.from(body))}, ${reason})`);
+      insert into quarantine (subject, body, reason)
+      select * from (values (${subject}::text, ${sql.binary(Buffer.from(body))}::bytea, ${reason}::text)) as input(subject, body, reason)
+      where not exists (select from quarantine q where q.subject = input.subject and q.body = input.body)`);
     logger.error({ subject }, 'message quarantined');
   };
 

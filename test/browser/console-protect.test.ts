@@ -58,7 +58,7 @@ beforeAll(async () => {
   const npx = `[ "$1 $2" = '--no-install quittance-gate' ] || exit 64; shift 2; exec '${process.execPath}' '${gate}' "$@"`;
   writeFileSync(path.join(folder, 'npx'), `#!/bin/sh\n${npx}\n`);
   chmodSync(path.join(folder, 'npx'), 0o755);
-}, 180_000);
+});
 afterAll(async () => {
   await upstream?.stop();
   rmSync(folder, { recursive: true, force: true });

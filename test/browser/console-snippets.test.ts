@@ -39,7 +39,7 @@ beforeAll(async () => {
   const consumer = await createConsumer(api, stack);
   delegateKey = (await createDelegate(api, consumer, { daily: '90000000' })).api_key;
   symlinkSync(path.join(root, 'node_modules/@types'), path.join(project.folder, 'node_modules/@types'));
-}, 180_000);
+});
 afterAll(() => project?.stop());
 
 /** The page with the second service. */

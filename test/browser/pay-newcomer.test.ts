@@ -40,7 +40,7 @@ beforeAll(async () => {
     (account) => account !== null,
   );
   shop = await startPageVendor(stack, vendor, {});
-}, 120_000);
+});
 afterAll(() => shop?.stop());
 
 const newAddress = () => `newcomer-${crypto.randomUUID().slice(0, 8)}@example.com`;

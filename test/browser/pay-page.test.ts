@@ -42,7 +42,7 @@ beforeAll(async () => {
     (account) => account !== null,
   );
   shop = await startPageVendor(stack, vendor);
-}, 120_000);
+});
 afterAll(() => shop?.stop());
 
 const opened = openerWithWallet(suite);

@@ -39,7 +39,7 @@ beforeAll(async () => {
     () => chain.connection.getAccountInfo(chain.tokenAccount(vendor.payout.publicKey)),
     (account) => account !== null,
   );
-}, 120_000);
+});
 
 type Link = { payment_link_id: string; url: string; status: string; payments: number };
 const make = (more: object = {}) =>

@@ -27,7 +27,7 @@ beforeAll(async () => {
     (account) => account !== null,
   );
   shop = await startPageVendor(stack, vendor, {});
-}, 120_000);
+});
 afterAll(async () => {
   await shop?.stop();
   await names?.close();

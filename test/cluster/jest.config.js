@@ -4,7 +4,7 @@ import root from '../../jest.config.js';
 const rootDir = path.resolve(import.meta.dirname, '../..');
 const [unit] = root.projects;
 
-/** The tests of `npm run cluster`. They are no part of `npm test`, because they need a cluster. */
+/** The tests of `npm run prove -- cluster`. They need a cluster, so `npm test` has none of them. */
 export default {
   ...root,
   rootDir,

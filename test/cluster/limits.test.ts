@@ -1,6 +1,6 @@
-// Proves: the requests and limits of the manifests suffice for the load of `npm run bench --
-// footprint` (settles at concurrency 16). No container is killed or restarted. Prints the memory
-// and the CPU of each pod at rest and under load, as the kubelet measures them.
+// Proves: the requests and limits of the manifests suffice for settles at concurrency 16. No
+// container is killed or restarted. Prints the memory and the CPU of each pod at rest and under
+// load, as the kubelet measures them.
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createBenchVendor, createPayers, settleCalls } from '../../bench/harness/actors.ts';
 import { startLoad } from '../../bench/harness/load.ts';

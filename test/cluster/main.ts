@@ -1,9 +1,9 @@
-// `npm run cluster`: the overlay `trial` in a cluster, a payment through its gateway, and the tests
-// of test/cluster (docs/kubernetes.md).
+// `npm run prove -- cluster`: the overlay `trial` in a cluster, a payment through its gateway, and
+// the tests of test/cluster (docs/kubernetes.md).
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
-import { readCommandLine, refuse } from '../../deploy/local/processes/command-line.ts';
+import { flag, readCommandLine, refuse, text } from '../../deploy/local/processes/command-line.ts';
 import { displayUsdc } from '../../shared/lib/money/usdc.ts';
 import { TRIAL_NAMESPACE } from '../../tools/k8s/trial.ts';
 import { createParties, payAndReadBack } from '../containers/payment.ts';
@@ -13,32 +13,24 @@ import { openInstallation } from './support/installation.ts';
 import { kubectl } from './support/kubectl.ts';
 import { applyTrial, deleteTrial } from './support/trial.ts';
 
-const USAGE = `Usage: npm run cluster -- --context NAME [options]
-
-Applies the overlay \`trial\` in the cluster of a context of kubectl, pays through its gateway, runs the tests of
-test/cluster, and deletes the trial. The images are built and loaded into the nodes of kind, minikube and k3d, which are
-recognised by the context's name. The nodes pull the images of NATS, Redis and Postgres.
-
-  --context NAME         the context (kubectl config get-contexts)
-  --registry HOST/PATH   push the images to this registry, from which the nodes pull them
-  --images-in-nodes      build nothing: the nodes have the images quittance:0.1.0 and quittance-sandbox:local
-  --only REGEX           run only the test files whose path matches; "none" runs none
-  --policies-enforced    fail if the cluster's network plugin does not enforce network policies
-  --keep                 do not delete the trial
-  --delete               only delete the trial of an earlier run`;
-
-const { values } = readCommandLine(USAGE, {
+const { values, usage } = readCommandLine({
+  typed: 'npm run prove -- cluster',
+  about: `Applies the overlay \`trial\` in the cluster of a context of kubectl, pays through its gateway, runs the tests of
+test/cluster, and deletes the trial. The images are built and loaded into the nodes of kind, minikube and k3d, which
+are recognised by the context's name. The nodes pull the images of NATS, Redis and Postgres.`,
   options: {
-    context: { type: 'string' },
-    registry: { type: 'string', default: '' },
-    'images-in-nodes': { type: 'boolean', default: false },
-    only: { type: 'string', default: '' },
-    'policies-enforced': { type: 'boolean', default: false },
-    keep: { type: 'boolean', default: false },
-    delete: { type: 'boolean', default: false },
+    context: text('NAME', 'the context (kubectl config get-contexts)'),
+    registry: text('HOST/PATH', 'push the images to this registry, from which the nodes pull them', ''),
+    'images-in-nodes': flag(
+      'build nothing: the nodes have the images quittance:0.1.0 and quittance-sandbox:local',
+    ),
+    only: text('REGEX', 'run only the test files whose path matches; "none" runs none', ''),
+    'policies-enforced': flag("fail if the cluster's network plugin does not enforce network policies"),
+    keep: flag('do not delete the trial'),
+    delete: flag('only delete the trial of an earlier run'),
   },
 });
-const context = values.context ?? refuse(`Pass --context.\n\n${USAGE}`);
+const context = values.context ?? refuse(`--context is missing\n\n${usage}`);
 const own = kubectl(context, TRIAL_NAMESPACE);
 const root = path.resolve(import.meta.dirname, '../..');
 const startedAt = performance.now();

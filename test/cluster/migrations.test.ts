@@ -37,7 +37,7 @@ const rolledOut = async (): Promise<void> => {
 
 beforeAll(async () => {
   installation = await runningInstallation();
-  database = new pg.Client({ connectionString: installation.stack.postgres_url });
+  database = new pg.Client({ connectionString: installation.stack.postgres_urls.settlement });
   // The tunnel may end first.
   database.on('error', () => {});
   await database.connect();

@@ -155,7 +155,7 @@ test('a database password, by a second login, without a refused call', async () 
   const { kubectl, stack } = installation;
   load = await beginLoad(installation, { perSecond: 1 });
   const startedAt = performance.now();
-  const asAdmin = (sql: string) => inDatabase(stack.postgres_url, (client) => client.query(sql));
+  const asAdmin = (sql: string) => inDatabase(stack.postgres_urls.settlement, (client) => client.query(sql));
   const urlOf = (role: string, password: string): string =>
     `postgres://${role}:${password}@postgres-rw:5432/${DATABASE}`;
   const old = new URL(await secretValue(kubectl, SERVICE, 'POSTGRES_URL'));
@@ -180,7 +180,7 @@ test('a database password, by a second login, without a refused call', async () 
   recordFigures('database password replaced', { seconds, ...load.counts(), ...result });
   expect(result).toEqual({ refused: [], wrong: [] });
 
-  const outside = new URL(stack.postgres_url);
+  const outside = new URL(stack.postgres_urls.settlement);
   [outside.username, outside.password] = [old.username, old.password];
   await expect(inDatabase(outside.href, (client) => client.query('select'))).rejects.toThrow(/password/);
 }, 900_000);

@@ -1,4 +1,5 @@
-// The tests that `npm run containers` runs against its containers. `npm test` does not run them.
+// The tests that `npm run prove -- containers` runs against its containers. `npm test` does not run
+// them.
 export default {
   rootDir: '../..',
   extensionsToTreatAsEsm: ['.ts'],

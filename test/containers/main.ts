@@ -1,9 +1,9 @@
-// `npm run containers`: builds the image, runs compose.yaml in a container engine, pays, and runs
-// the tests of this folder.
+// `npm run prove -- containers`: builds the image, runs compose.yaml in a container engine, pays,
+// and runs the tests of this folder.
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import path from 'node:path';
-import { readCommandLine } from '../../deploy/local/processes/command-line.ts';
+import { flag, readCommandLine, text } from '../../deploy/local/processes/command-line.ts';
 import { addCounts } from '../support/jest/last-line.ts';
 import { run } from './command.ts';
 import {
@@ -21,32 +21,22 @@ import { buildStandIns, prepareStandIns } from './images/stand-ins.ts';
 import type { Installation } from './payment.ts';
 import { createProject, installationOf, type Project } from './project.ts';
 
-const USAGE = `Usage: npm run containers -- [options]
-
-Builds deploy/Dockerfile, runs deploy/compose.yaml in a container engine, makes a payment, reads it back
+const { values: options } = readCommandLine({
+  typed: 'npm run prove -- containers',
+  about: `Builds deploy/Dockerfile, runs deploy/compose.yaml in a container engine, makes a payment, reads it back
 from the chain, runs the tests in test/containers and removes everything.
 
 The engine is the Docker or Podman with Compose that answers. Where none answers, root on Debian gets
 Docker of Debian's packages, unpacked into a folder and run in namespaces of its own, with stand-ins of
-the official images.
-
-  --only REGEX     runs only the tests whose file matches; "none" runs no test
-  --keep           leaves everything running and prints how to use and how to stop it
-  --stop FOLDER    ends what --keep has left running, and removes the folder
-  --cache FOLDER   keeps the unpacked engine and its images in the folder for the next call
-  --unpack         unpacks an engine even if another one answers
-  --save FOLDER    only builds the images, and writes them as tar files for a cluster
-  --optional       ends with 0 if there is no engine and none can be unpacked`;
-
-const { values: options } = readCommandLine(USAGE, {
+the official images.`,
   options: {
-    only: { type: 'string' },
-    keep: { type: 'boolean' },
-    stop: { type: 'string' },
-    cache: { type: 'string' },
-    unpack: { type: 'boolean' },
-    save: { type: 'string' },
-    optional: { type: 'boolean' },
+    only: text('REGEX', 'runs only the tests whose file matches; "none" runs no test'),
+    keep: flag('leaves everything running and prints how to use and how to stop it'),
+    stop: text('FOLDER', 'ends what --keep has left running, and removes the folder'),
+    cache: text('FOLDER', 'keeps the unpacked engine and its images in the folder for the next call'),
+    unpack: flag('unpacks an engine even if another one answers'),
+    save: text('FOLDER', 'only builds the images, and writes them as tar files for a cluster'),
+    optional: flag('ends with 0 if there is no engine and none can be unpacked'),
   },
 });
 
@@ -84,7 +74,7 @@ const unpackEngine = async (work: string): Promise<Engine> => {
   const unpacked = unpackDocker(packages, work).then(() => step('Docker of Debian is unpacked'));
   const context = prepareStandIns(packages, work).then(() => step('stand-ins are prepared'));
   await Promise.all([unpacked, context]);
-  const engine = await startDocker(work, options.keep === true);
+  const engine = await startDocker(work, options.keep);
   step(`engine: ${engine.description}`);
   return engine;
 };
@@ -139,7 +129,7 @@ const test = async (engine: Engine, project: Project, installation: Installation
 const usage = (engine: Engine, project: Project, work: string, { gateway_url }: Installation): string => {
   const docker = [engine.docker, ...project.compose].join(' ');
   const stop = engine.isOwn
-    ? `npm run containers -- --stop ${work}`
+    ? `npm run prove -- containers --stop ${work}`
     : `${docker} down --volumes && rm -r ${work}`;
   return [
     'The containers keep running.',

@@ -3,7 +3,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node
 import path from 'node:path';
 import { parseEnv } from 'node:util';
 import { parse } from 'yaml';
-import { composeFiles } from '../../deploy/compose/init.ts';
+import { writeComposeFiles } from '../../deploy/compose/init.ts';
 import { run } from './command.ts';
 import type { Engine } from './engine/engine.ts';
 import type { Installation } from './payment.ts';
@@ -54,7 +54,7 @@ const countedOverride = (folder: string): string => `services:
 
 /**
  * Copies what git tracks or would add: the commands run as in a fresh clone, and the checkout
- * stays as it is. Writes the keys and variables that `npm run compose:init` writes.
+ * stays as it is. Writes the keys and variables that `npm run ops -- compose:init` writes.
  */
 export const createProject = (
   repository: string,
@@ -71,8 +71,7 @@ export const createProject = (
   for (const file of files) cpSync(path.join(repository, file), path.join(folder, file));
   const generated = path.join(folder, GENERATED);
   mkdirSync(generated, { recursive: true, mode: 0o700 });
-  for (const [name, text] of Object.entries(composeFiles(generated)))
-    writeFileSync(path.join(generated, name), text, { mode: 0o600 });
+  writeComposeFiles(generated);
   const main = path.join(folder, 'deploy/compose.yaml');
   const counted = path.join(folder, '.local/counted.yaml');
   writeFileSync(path.join(folder, '.local/limits.json'), JSON.stringify({ scale: 1000 }));

@@ -5,11 +5,11 @@ import { waitFor } from '../support/base/wait.ts';
 import { run } from './command.ts';
 import type { Installation } from './payment.ts';
 
-/** What `npm run containers` hands to the tests of its folder. */
+/** What `npm run prove -- containers` hands to the tests of its folder. */
 type Given = { docker: string; installation: Installation; folder: string; compose: string[] };
 const given = (): Given => {
   if (process.env.CONTAINERS === undefined)
-    throw new Error('these tests need running containers: start them by `npm run containers`');
+    throw new Error('these tests need running containers: start them by `npm run prove -- containers`');
   return JSON.parse(process.env.CONTAINERS) as Given;
 };
 export const { installation, folder } = given();

@@ -3,6 +3,7 @@ import type { RunningStack } from '../../deploy/local/stack/stack.ts';
 import { type GatewayWithLimits, startGatewayWithLimits } from '../support/actors/gateway-with-limits.ts';
 import { facilitatorFaults } from './alone/facilitator-faults.ts';
 import { limits } from './alone/limits.ts';
+import { lostEvents } from './alone/lost-events.ts';
 import { openShop } from './alone/open-shop.ts';
 import { operators } from './alone/operators.ts';
 import { outgoingPause } from './alone/outgoing-pause.ts';
@@ -19,11 +20,11 @@ let limited: GatewayWithLimits;
 beforeAll(async () => {
   running = await startAlone();
   limited = await startGatewayWithLimits(running);
-}, 120_000);
+});
 afterAll(async () => {
   await limited?.stop();
   await running?.stop();
-}, 60_000);
+});
 
 const stack = () => running;
 const gateway = () => limited;
@@ -34,3 +35,4 @@ operators(stack);
 scenarios(stack);
 outgoingPause(stack);
 facilitatorFaults(stack);
+lostEvents(stack);

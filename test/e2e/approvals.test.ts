@@ -42,7 +42,7 @@ beforeAll(async () => {
     createOwner(),
     createOwner(),
   ]);
-}, 90_000);
+});
 
 const agentOf = (owner: Owner, limits: Parameters<typeof createDelegate>[2] = {}) =>
   createDelegate(api, owner, limits, { approval_above: '1000000' });
@@ -119,7 +119,7 @@ test('an agent asks, its owner is mailed and approves with a passkey, and the re
     settlement_id,
   });
   expect((await mails()).length).toBe(1);
-}, 60_000);
+});
 
 test('a denied payment is refused for good, also after it was approved', async () => {
   const agent = await agentOf(ada);
@@ -173,7 +173,7 @@ test('a payment to another vendor waits for its owner too, and is signed after t
   // Its vendor may use it now, so the amount is held.
   const own = await must(api<Delegate>('GET /v1/delegates/me', { token: agent.api_key }), 'me');
   expect(own.usage.total).toMatchObject({ held: `${PRICE}`, spent: '0' });
-}, 60_000);
+});
 
 test('another quote with the attempt of an approval is a conflict, and pays nothing', async () => {
   const agent = await agentOf(ada);
@@ -200,7 +200,7 @@ test('a limit that is lowered between approval and payment applies', async () =>
   expect(refusalOf(await again())).toMatchObject({ status: 403, code: 'limit_exceeded' });
   await must(api(path, { token: ada.token, body: { limits: { daily: null } } }), 'raise the limit');
   expect((await again()).status).toBe(200);
-}, 30_000);
+});
 
 test('only a passkey of the owner, in its own session, for this payment and once', async () => {
   const agent = await agentOf(ada);
@@ -279,4 +279,4 @@ test('an approval lapses with its quote, given or not', async () => {
     });
     expect((await optionsOf(ada, approval_id)).status).toBe(409);
   }
-}, 120_000);
+});

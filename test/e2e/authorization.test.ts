@@ -126,6 +126,7 @@ const RECIPES: Record<string, Recipe> = {
   'wallet.revoke': { body: () => ({}) },
   'wallet.listTransactions': { foreign: 'hidden' },
   'wallet.spendingSummary': { query: 'group_by=service', foreign: 'hidden' },
+  'wallet.salesSummary': { query: 'group_by=service', foreign: 'hidden' },
   'funding.devFund': {
     body: ({ objects }) => ({ wallet_id: objects.wallet_id, amount: one }),
     elsewhere: 403,
@@ -244,10 +245,10 @@ beforeAll(async () => {
     createTenant(api, stack, 'test', { pays: false }),
     // With external servers there is only one environment.
     stack.environments.live === undefined ? undefined : createTenant(api, stack, 'live'),
-    createSnapshot(stack.postgres_url),
+    createSnapshot(stack.postgres_urls),
   ]);
   await snapshot.untilQuiet(ada.accountId);
-}, 90_000);
+});
 afterAll(async () => {
   await snapshot.stop();
   console.info(`authorization: ${operations.length} operations, ${cases} calls`);

@@ -20,7 +20,7 @@ let { api, vendor, buyer, calls, open, untilStatus, eventsOf }: TabHarness = {} 
 beforeAll(async () => {
   harness = await createTabHarness(stack);
   ({ api, vendor, buyer, calls, open, untilStatus, eventsOf } = harness);
-}, 120_000);
+});
 afterAll(() => harness.stop());
 
 /** What the owner of a wallet does to it, while two of its tabs are open. */
@@ -62,7 +62,6 @@ test.each(Object.entries(deeds))(
     const refused = await calls.authorize(cheater.token, await calls.quote());
     expect(['insufficient_funds', 'delegation_inactive']).toContain(refused.body.error?.code);
   },
-  60_000,
 );
 
 test('a buyer whose wallet still covers what was used pays it, and only the rest is refused', async () => {
@@ -77,4 +76,4 @@ test('a buyer whose wallet still covers what was used pays it, and only the rest
   await withdraw(api, spender, { amount: 800_000n, to });
   expect(await untilStatus(tab, 'redeemed')).toMatchObject({ quote_amount: '60000' });
   expect(await chain.balance(spender.wallet.publicKey)).toBe(40_000n);
-}, 60_000);
+});

@@ -11,7 +11,7 @@ let harness: TabHarness;
 beforeAll(async () => {
   harness = await createTabHarness(stack);
   await line.login(harness.buyer.signIn.account.email);
-}, 120_000);
+});
 afterAll(async () => {
   line.remove();
   await harness?.stop();
@@ -45,7 +45,6 @@ test.each([
         : /0\.06 USDC +[\d.]+ USDC released +delivered$/,
     );
   },
-  120_000,
 );
 
 test('a payment of somebody else, one that is no authorization, and no id are refused', async () => {
@@ -58,4 +57,4 @@ test('a payment of somebody else, one that is no authorization, and no id are re
   expect((await line.quittance(['payments', 'close', 'stl_nothing'])).code).not.toBe(0);
   expect((await line.quittance(['payments', 'close'])).code).toBe(2);
   other.remove();
-}, 60_000);
+});

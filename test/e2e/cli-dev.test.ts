@@ -41,7 +41,7 @@ beforeAll(async () => {
   mkdirSync(path.join(state, '.local'));
   writeFileSync(path.join(state, '.local/stack.json'), JSON.stringify(stack));
   writeFileSync(path.join(state, '.local/env'), `export DELEGATE_KEY=${delegateKey}\n`);
-}, 120_000);
+});
 const folders: string[] = [];
 afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
@@ -105,7 +105,7 @@ test('an empty folder becomes a service with a first sale, which a second run us
   second.child.kill('SIGINT');
   await second.ended;
   expect(readFileSync(path.join(cwd, '.env'), 'utf8')).toBe(before);
-}, 180_000);
+});
 
 test('the lines of others stay, and the keys of the environment are used without --stack', async () => {
   const cwd = emptyFolder();
@@ -122,7 +122,7 @@ test('the lines of others stay, and the keys of the environment are used without
   expect(envOf(cwd)).toMatchObject({ PORT: '8080', ...env });
   expect(statSync(path.join(cwd, '.env')).mode & 0o777).toBe(0o600);
   expect(execFileSync('git', ['status', '--porcelain'], { cwd, encoding: 'utf8' })).toBe('?? .gitignore\n');
-}, 120_000);
+});
 
 const MISTYPED = 'vendor_test_yRoggzu4BHbYxmZ9zfX6VscdBGqphKQBx0HMY8GqVdo0oILCh';
 test.each<[string, (folder: string) => Record<string, string>, string[], number, RegExp]>([
@@ -216,21 +216,17 @@ test.each<[string, (folder: string) => Record<string, string>, string[], number,
     1,
     /\.env is a folder/,
   ],
-])(
-  '%s is one sentence and what to do',
-  async (_, prepare, args, exit, message) => {
-    const cwd = emptyFolder();
-    const env = prepare(cwd);
-    const before = readdirSync(cwd);
-    const filledIn = args.map((each) => (each === 'STATE' ? state : each));
-    const { code, err, out } = await line.quittance(['dev', ...filledIn], { cwd, env });
-    expect([code, out]).toEqual([exit, '']);
-    expect(err).toMatch(message);
-    expect(err).not.toMatch(/\n {4}at /);
-    if (exit !== 1) expect(readdirSync(cwd)).toEqual(before);
-  },
-  60_000,
-);
+])('%s is one sentence and what to do', async (_, prepare, args, exit, message) => {
+  const cwd = emptyFolder();
+  const env = prepare(cwd);
+  const before = readdirSync(cwd);
+  const filledIn = args.map((each) => (each === 'STATE' ? state : each));
+  const { code, err, out } = await line.quittance(['dev', ...filledIn], { cwd, env });
+  expect([code, out]).toEqual([exit, '']);
+  expect(err).toMatch(message);
+  expect(err).not.toMatch(/\n {4}at /);
+  if (exit !== 1) expect(readdirSync(cwd)).toEqual(before);
+});
 
 test('a key that the API does not know, and an API that does not run, are sentences', async () => {
   const unknown = createServer((_, response) => {
@@ -256,7 +252,7 @@ test('a key that the API does not know, and an API that does not run, are senten
   );
   child.kill('SIGINT');
   expect((await ended).code).toBe(0);
-}, 120_000);
+});
 
 test('a folder that cannot be written gets no service', async () => {
   // The kernel's own folder refuses files to everybody.

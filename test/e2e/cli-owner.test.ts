@@ -28,7 +28,7 @@ beforeAll(async () => {
   const { token } = consumer;
   service = await must(api<typeof service>('POST /v1/services', { token, body }), 'create the service');
   await line.login(consumer.signIn.account.email);
-}, 120_000);
+});
 afterAll(() => line.remove());
 
 describe('events', () => {
@@ -82,7 +82,7 @@ describe('events', () => {
     expect(
       [...accepted.values()].filter((times) => times > 1).reduce((sum, times) => sum + times - 1, 0),
     ).toBe(2);
-  }, 120_000);
+  });
 
   test('--events selects types and --count ends the command', async () => {
     const receiver = await receiving(answer(200));
@@ -96,7 +96,7 @@ describe('events', () => {
     expect((await ended).code).toBe(0);
     const types = receiver.received.map(({ body }) => (JSON.parse(body) as { type: string }).type);
     expect([...types].sort()).toEqual(['delegate.created', 'delegate.deleted', 'delegate.updated']);
-  }, 120_000);
+  });
 
   test('trigger makes an approval and its denial', async () => {
     const { object_id } = await trigger('approval.decided');
@@ -134,7 +134,7 @@ describe('events', () => {
     const { out } = await quittance(['payments', 'list']);
     expect(out).toMatch(/\d\dT\d\d:\d\d:\d\dZ /);
     expect(out).not.toMatch(/\.\d{3}Z/);
-  }, 120_000);
+  });
 
   test.each([
     [['trigger', 'settlement.reversed'], /cannot be triggered: it needs a fork/],
@@ -231,5 +231,5 @@ describe('leaving', () => {
     const { out } = await leaver.quittance(['account', 'close']);
     expect(out).toContain(`${consoleUrl}/account`);
     leaver.remove();
-  }, 60_000);
+  });
 });

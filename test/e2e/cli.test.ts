@@ -42,7 +42,7 @@ beforeAll(async () => {
     REDIS_URL: stack.redis_url,
   });
   await line.login(consumer.signIn.account.email);
-}, 120_000);
+});
 afterAll(async () => {
   await project?.stop();
   line.remove();

@@ -30,7 +30,7 @@ beforeAll(async () => {
   const delegate = await createDelegate(api, consumer, { total: '10000000' });
   env = { SERVICE_KEY: vendor.apiKey, DELEGATE_KEY: delegate.api_key, ACCESS_TOKEN: consumer.token };
   serviceId = vendor.serviceId;
-}, 60_000);
+});
 
 /** Runs a sample. `known` has the values of a reader by the examples of the document. */
 const run = async (id: string, known: Record<string, string>): Promise<Record<string, unknown>> => {
@@ -62,4 +62,4 @@ test('the samples of quote, settle, redeem, verify and list make one payment', a
   expect(await run('settlement.getReceipt', ids)).toMatchObject({
     claims: { quote: { quote_id: quote.quote_id } },
   });
-}, 60_000);
+});

@@ -21,7 +21,7 @@ let vendor: Vendor;
 let ada: Consumer;
 beforeAll(async () => {
   [vendor, ada] = await Promise.all([createVendor(api, stack, { price: PRICE }), createConsumer(api, stack)]);
-}, 90_000);
+});
 
 type Decline = Record<'decline_id' | 'quote_id' | 'code' | 'service_name', string> & { item: string | null };
 type Event = { type: string; object_id: string; data: Record<string, unknown> };

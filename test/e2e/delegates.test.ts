@@ -34,7 +34,7 @@ beforeAll(async () => {
     createVendor(api, stack, { price: PRICE }),
     createConsumer(api, stack, { balance: BALANCE, allowance: BALANCE }),
   ]);
-}, 60_000);
+});
 
 /** Every secret that these tests received. */
 const secrets: string[] = [];
@@ -104,7 +104,7 @@ test('64 concurrent settles of a delegate whose limit leaves 10: 10 are paid on 
     held: '0',
     remaining: '0',
   });
-}, 60_000);
+});
 
 test('a service that is not allowed gets 403, and an expired delegate 401', async () => {
   const elsewhere = await delegateOf(buyer, {}, { allowed_service_ids: [crypto.randomUUID()] });
@@ -152,7 +152,7 @@ test('after deletion, rotation and reveal old keys are refused within 2 s', asyn
   await me(last.api_key);
   expect((await api(rotate, { token: next.api_key, body: {} })).status).toBe(403);
   secrets.push(next.api_key, last.api_key);
-}, 30_000);
+});
 
 test('a service is not deleted while a quote is open, is closed on request, and its payment continues', async () => {
   const shop = await createVendor(api, stack, { price: PRICE });

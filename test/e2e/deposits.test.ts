@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
 import { type Consumer, createConsumer } from '../../deploy/local/seed/actors.ts';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
@@ -109,8 +108,8 @@ describe.each(['moonpay', 'coinbase'] as const)('a deposit through %s', (provide
         api<{ data: object[] }>('GET /v1/transactions?type=deposit', { token: consumer.token }),
         'transactions',
       );
-    for (let tries = 0; tries < 50 && (await listed()).data.length === 0; tries += 1) await sleep(100);
-    expect((await listed()).data).toMatchObject([
+    const { data } = await waitFor(listed, (page) => page.data.length > 0);
+    expect(data).toMatchObject([
       { type: 'deposit', direction: 'in', amount: '48500000', tx_hash: deposit.tx_hash, status: 'finalized' },
     ]);
   });

@@ -49,7 +49,7 @@ beforeAll(async () => {
   const [vendor, consumer] = await Promise.all([createVendor(api, stack), createConsumer(api, stack)]);
   const delegate = await createDelegate(api, consumer, { total: '1' });
   credentials = { jwt: consumer.token, service_key: vendor.apiKey, delegate_key: delegate.api_key };
-}, 60_000);
+});
 
 /** They end the credential of the others, so they are the last. */
 const ENDING = ['identity.closeAccount', 'identity.logout'];

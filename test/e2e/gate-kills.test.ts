@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import pg from 'pg';
+import type pg from 'pg';
+import { connectDatabases } from '../../deploy/local/servers/every-database.ts';
 import { rpcAt } from '../faults/access.ts';
 import { judgeAttacks } from '../faults/gate/attack-invariants.ts';
 import { attackLines } from '../faults/gate/attack-report.ts';
@@ -17,12 +18,12 @@ import { chainOf } from '../support/servers/chain.ts';
 import { runningStack } from '../support/servers/stack.ts';
 
 /**
- * The short form of `npm run faults -- --traffic gate` (docs/faults.md): the gate is killed before
- * each of its messages of a purchase, and it and the API behind it at each step of the API.
+ * The short form of `npm run prove -- faults --traffic gate` (docs/faults.md): the gate is killed
+ * before each of its messages of a purchase, and it and the API behind it at each step of the API.
  */
 const stack = runningStack();
 const environment = stack.environments.test!;
-const database = new pg.Pool({ connectionString: stack.postgres_url, max: 2 });
+const database = connectDatabases(stack.postgres_urls, { max: 2 });
 const folder = mkdtempSync(path.join(tmpdir(), 'quittance-gate-kills-'));
 /** A purchase has fewer messages. */
 const MOST_MESSAGES = 30;

@@ -170,7 +170,7 @@ beforeAll(async () => {
   const [hooks_py] = ofGuide('webhooks').filter(({ language }) => language === 'python');
   writeFileSync(path.join(project.folder, 'hooks.py'), hooks_py!.code);
   shopUrl = await startShop();
-}, 180_000);
+});
 afterAll(async () => {
   for (const shell of shells) shell.stop();
   await Promise.all([project?.stop(), receiver?.stop()]);
@@ -209,26 +209,22 @@ test('the TypeScript of the guides has no type error', () => {
   writeFileSync(path.join(folder, 'tsconfig.json'), JSON.stringify(config));
   const tsc = path.join(root, 'node_modules/typescript/bin/tsc');
   expect(spawnSync(process.execPath, [tsc, '-p', folder], { encoding: 'utf8' }).stdout).toBe('');
-}, 60_000);
+});
 
-test.each(RUN)(
-  '%s: every snippet runs, in order',
-  async (name, printed) => {
-    const shell = shellOf(name);
-    const values = await valuesOf();
-    for (const [index, snippet] of ofGuide(name).filter(isRun).entries()) {
-      const code = withValues(snippet.code, values, env);
-      const file = fileOf(snippet, index);
-      if (snippet.language !== 'sh') writeFileSync(path.join(project.folder, file.name), code);
-      if (snippet.language === 'sh') await shell.run(code);
-      else if (!file.named) await shell.run(`${snippet.language === 'ts' ? 'node' : 'python3'} ${file.name}`);
-      for (const [started, ready] of READY)
-        if (started.test(code)) await waitFor(shell.output, (text) => ready.test(text));
-    }
-    for (const text of printed) await waitFor(shell.output, (output) => text.test(output));
-  },
-  120_000,
-);
+test.each(RUN)('%s: every snippet runs, in order', async (name, printed) => {
+  const shell = shellOf(name);
+  const values = await valuesOf();
+  for (const [index, snippet] of ofGuide(name).filter(isRun).entries()) {
+    const code = withValues(snippet.code, values, env);
+    const file = fileOf(snippet, index);
+    if (snippet.language !== 'sh') writeFileSync(path.join(project.folder, file.name), code);
+    if (snippet.language === 'sh') await shell.run(code);
+    else if (!file.named) await shell.run(`${snippet.language === 'ts' ? 'node' : 'python3'} ${file.name}`);
+    for (const [started, ready] of READY)
+      if (started.test(code)) await waitFor(shell.output, (text) => ready.test(text));
+  }
+  for (const text of printed) await waitFor(shell.output, (output) => text.test(output));
+});
 
 (PYTHON === null ? test.skip : test)(
   'the Flask app of the guide for Python is paid for behind a gate',

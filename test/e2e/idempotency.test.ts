@@ -68,7 +68,7 @@ beforeAll(async () => {
     createConsumer(api, stack),
   ]);
   client = createClient({ baseUrl: cutter.url, credential: consumer.token });
-}, 60_000);
+});
 afterAll(() => cutter.stop());
 
 /** Runs the work with the next two answers lost. */
@@ -92,7 +92,7 @@ test('test funds are sent once when answers are lost', async () => {
   );
   expect((await chain.balance(consumer.wallet.publicKey)) - before).toBe(1_000_000n);
   expect(funded.balance).toBe(`${before + 1_000_000n}`);
-}, 60_000);
+});
 
 test('a withdrawal is created once when answers are lost', async () => {
   const order = {
@@ -129,7 +129,7 @@ test('a quote and a refund by the service’s key are created once when answers 
   expect(refunds.map(({ refund_id, amount }) => [refund_id, amount])).toEqual([
     [made.refund_id, made.amount],
   ]);
-}, 60_000);
+});
 
 test('without retries a lost answer is an error, and a later call with the same key gets the object', async () => {
   const impatient = createClient({ baseUrl: cutter.url, credential: consumer.token, maxRetries: 0 });
@@ -141,7 +141,7 @@ test('without retries a lost answer is an error, and a later call with the same 
   const [one, two] = [await fund(), await fund()];
   expect(one).toEqual(two);
   expect((await chain.balance(consumer.wallet.publicKey)) - before).toBe(7n);
-}, 60_000);
+});
 
 test('8 concurrent calls with one key create one service', async () => {
   const body = { name: 'Race', price: '1000000', payout_address: consumer.wallet.publicKey.toBase58() };

@@ -36,7 +36,7 @@ const events: PaywallEvent[] = [];
 beforeAll(async () => {
   [vendor, consumer] = await Promise.all([createVendor(api, stack), createConsumer(api, stack)]);
   delegate = await createDelegate(api, consumer, { daily: '90000000' });
-}, 120_000);
+});
 afterEach(() => {
   // The replicas have one public address.
   const errors = events
@@ -113,7 +113,7 @@ describe('a tab', () => {
       quote_amount: '100000',
       authorization: { max_amount: '500000', used: '100000' },
     });
-  }, 120_000);
+  });
 
   test('the next tab follows without a failed call, and each is captured once', async () => {
     const { origin } = await startReplica({ ...route, max: '$0.02' }, REPORT);
@@ -129,7 +129,7 @@ describe('a tab', () => {
       async () => (await settlementsOf()).slice(0, 3).map(({ status }) => status),
       (statuses) => statuses.toSorted().join() === 'redeemed,redeemed,voided',
     );
-  }, 120_000);
+  });
 
   test('with extend two replicas serve on after each extension, and one transfer pays all', async () => {
     const extended = { ...route, max: '$0.02', tab: { extend: true } };
@@ -146,14 +146,12 @@ describe('a tab', () => {
     }, 45_000n);
     const made = (await settlementsOf()).slice(0, -before || undefined);
     const tabs = made.filter(({ authorization }) => authorization !== undefined);
-    const extensions = made.filter(({ status }) => status === 'merged');
     expect(tabs).toMatchObject([
       { quote_amount: '45000', authorization: { max_amount: '60000', used: '45000' } },
     ]);
-    expect(extensions.map((each) => [each.extends, each.quote_amount])).toEqual(
-      Array(2).fill([tabs[0]!.settlement_id, '20000']),
-    );
-  }, 120_000);
+    expect(made).toHaveLength(1);
+    expect(tabs[0]!.extensions!.map(({ amount }) => amount)).toEqual(['20000', '20000']);
+  });
 });
 
 test('a call pays the price of its answer, and a call that fails pays nothing', async () => {
@@ -176,7 +174,7 @@ test('a call pays the price of its answer, and a call that fails pays nothing', 
   }, 130_000n);
   await waitUntil(async () => (await settlementsOf())[0]!.status === 'redeemed');
   expect((await settlementsOf()).slice(0, 2).map(({ status }) => status)).toEqual(['redeemed', 'voided']);
-}, 60_000);
+});
 
 test('a stream of events is charged while it runs, and ends when the ceiling is reached', async () => {
   const { origin } = await startReplica({ max: '$0.10' }, async (request, response) => {
@@ -199,7 +197,7 @@ test('a stream of events is charged while it runs, and ends when the ceiling is 
       /event: quittance-stopped\ndata: \{"reason":"used_up","usage":"charged=99000"\}\n\n$/,
     );
   }, 99_000n);
-}, 60_000);
+});
 
 test('a buyer who revokes the allowance ends a stream within seconds, and the next call is refused', async () => {
   const { origin } = await startReplica({ max: '$0.50' }, async (request, response) => {
@@ -232,4 +230,4 @@ test('a buyer who revokes the allowance ends a stream within seconds, and the ne
   // What the log of the vendor says of the capture depends on how far it has come.
   events.length = 0;
   expect(await chain.balance(leaver.wallet.publicKey)).toBe(100_000_000n);
-}, 60_000);
+});

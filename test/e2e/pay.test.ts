@@ -190,7 +190,7 @@ test('after a kill between payment and delivery the restarted process gets the d
   // The vendor asked for no second payment, and the delivered payment is not stored.
   expect(seen).toEqual({ bills: 1, delivered: 1 });
   expect(readFileSync(file, 'utf8')).not.toContain('stl_');
-}, 60_000);
+});
 
 /** A call that is cancelled once, and repeated afterwards. */
 const cancelling = () => {

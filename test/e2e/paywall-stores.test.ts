@@ -10,8 +10,8 @@ import { atOnce, runningStack } from '../support/servers/stack.ts';
 /** The stores of the paywall have the same guarantees, on the servers that they are for. */
 const stack = runningStack();
 const database = `paywall_${crypto.randomUUID().slice(0, 8)}`;
-const admin = new pg.Pool({ connectionString: stack.postgres_url, max: 1 });
-const url = new URL(stack.postgres_url);
+const admin = new pg.Pool({ connectionString: stack.postgres_urls.settlement, max: 1 });
+const url = new URL(stack.postgres_urls.settlement);
 url.pathname = `/${database}`;
 const pool = new pg.Pool({ connectionString: url.href, max: 4 });
 const redis = redisStore(stack.redis_url);

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import pg from 'pg';
+import { connectDatabases } from '../../deploy/local/servers/every-database.ts';
 import { createFixture, type Fixture } from '../races/fixture.ts';
 import { races, run } from '../races/races.ts';
 import { runningStack } from '../support/servers/stack.ts';
 
-/** Runs each race once. `npm run races` repeats them. */
+/** Runs each race once. `npm run prove -- races` repeats them. */
 const stack = runningStack();
-const database = new pg.Pool({ connectionString: stack.postgres_url, max: 2 });
+const database = connectDatabases(stack.postgres_urls, { max: 2 });
 afterAll(() => database.end());
 
 let fixture: Fixture;
@@ -14,8 +14,4 @@ beforeAll(async () => {
   fixture = await createFixture(stack, database);
 });
 
-test.each(Object.entries(races))(
-  '%s',
-  async (_name, race) => expect(await run(race, fixture)).toEqual([]),
-  60_000,
-);
+test.each(Object.entries(races))('%s', async (_name, race) => expect(await run(race, fixture)).toEqual([]));

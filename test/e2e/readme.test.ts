@@ -54,7 +54,7 @@ beforeAll(async () => {
     PUBLIC_URL: publicUrl,
     REPORT_URL: `${publicUrl}/report`,
   };
-}, 120_000);
+});
 afterAll(async () => {
   for (const shell of shells) shell.stop();
   await project?.stop();
@@ -82,7 +82,7 @@ test('the two programs of the README have no type error, and one pays the other'
   );
   await shell.run('node pay.ts');
   expect(shell.output()).toContain("{ report: 'All is well.' } 50000");
-}, 120_000);
+});
 
 test('the first payment by hand: the redeem is new once, and a deposit gets its page', async () => {
   const [payment, deposit] = snippetsOf('docs/first-payment.md', 'sh') as [string, string];
@@ -103,4 +103,4 @@ test('the first payment by hand: the redeem is new once, and a deposit gets its 
   );
   await shell.run(filled(deposit));
   expect(shell.output()).toMatch(/"redirect_url":"http/);
-}, 120_000);
+});

@@ -103,7 +103,7 @@ beforeAll(async () => {
     WEBHOOK_SECRET: `whsec_${Buffer.from('a secret of twenty-four b').toString('base64')}`,
   };
   for (const { name, code } of programs) write(name, code);
-}, 180_000);
+});
 afterAll(async () => {
   for (const shell of shells) shell.stop();
   await project?.stop();
@@ -119,35 +119,31 @@ test('every program has a name of its own, and none has a type error in a strict
   write('tsconfig.json', JSON.stringify({ compilerOptions }));
   const tsc = path.join(root, 'node_modules/typescript/bin/tsc');
   expect(spawnSync(process.execPath, [tsc, '-p', place('')], { encoding: 'utf8' }).stdout).toBe('');
-}, 120_000);
+});
 
 test('calls.ts pays and redeems, receipt.ts verifies, dialects.ts loads', async () => {
   const shell = shellOf('calls');
   for (const name of ['calls.ts', 'receipt.ts', 'dialects.ts']) await shell.run(`node readme/${name}`);
   expect(shell.output()).toMatch(/deliver stl_\w+\n/);
   expect(shell.output()).toContain(`${env.SETTLEMENT_ID} 2500000 ${stack.gateway_url}/receipt#`);
-}, 60_000);
+});
 
-test.each(['express.ts', 'fastify.ts', 'hono.ts'])(
-  '%s sells what buyer.ts buys',
-  async (name) => {
-    const port = String(await ports.any());
-    const at = (file: string): string => programs.find((each) => each.name === file)!.code;
-    write(`${port}.ts`, at(name).replace('8402', port));
-    const shop = shellOf(`shop-${port}`, { PUBLIC_URL: `http://127.0.0.1:${port}` });
-    await shop.run(`node readme/${port}.ts &`);
-    const url = `http://127.0.0.1:${port}/report`;
-    await waitFor(
-      () => fetch(url).then(({ status }) => status, shop.output),
-      (status) => status === 402,
-    );
-    write(`buyer-${port}.ts`, at('buyer.ts').replace('https://api.example.com/report', url));
-    const buyer = shellOf(`buyer-${port}`);
-    await buyer.run(`node readme/buyer-${port}.ts`);
-    expect(buyer.output()).toMatch(/\{ report: 'All is well' \} 50000\n/);
-  },
-  120_000,
-);
+test.each(['express.ts', 'fastify.ts', 'hono.ts'])('%s sells what buyer.ts buys', async (name) => {
+  const port = String(await ports.any());
+  const at = (file: string): string => programs.find((each) => each.name === file)!.code;
+  write(`${port}.ts`, at(name).replace('8402', port));
+  const shop = shellOf(`shop-${port}`, { PUBLIC_URL: `http://127.0.0.1:${port}` });
+  await shop.run(`node readme/${port}.ts &`);
+  const url = `http://127.0.0.1:${port}/report`;
+  await waitFor(
+    () => fetch(url).then(({ status }) => status, shop.output),
+    (status) => status === 402,
+  );
+  write(`buyer-${port}.ts`, at('buyer.ts').replace('https://api.example.com/report', url));
+  const buyer = shellOf(`buyer-${port}`);
+  await buyer.run(`node readme/buyer-${port}.ts`);
+  expect(buyer.output()).toMatch(/\{ report: 'All is well' \} 50000\n/);
+});
 
 test('metered.ts is paid for what buyer.ts uses', async () => {
   const port = String(await ports.any());
@@ -173,7 +169,7 @@ test('metered.ts is paid for what buyer.ts uses', async () => {
   expect(buyer.output()).toMatch(/\{ report: 'All is well' \} 50000\n/);
   expect(buyer.output()).toMatch(/\{ found: \[\] \} 50000\n/);
   expect(buyer.output()).toMatch(/data: well\n\n: quittance-usage charged=15000\n/);
-}, 120_000);
+});
 
 test('webhook.ts accepts a delivery as it was signed, and no other', async () => {
   const port = String(await ports.any());
@@ -200,7 +196,7 @@ test('webhook.ts accepts a delivery as it was signed, and no other', async () =>
   );
   expect(shell.output()).toContain('evt_1 stl_1\n');
   expect(await send(body.replace('stl_1', 'stl_2'))).toBe(400);
-}, 60_000);
+});
 
 test('server.ts of the MCP package asks for a payment in the form of x402', async () => {
   const client = new Client({ name: 'test', version: '1' });
@@ -212,7 +208,7 @@ test('server.ts of the MCP package asks for a payment in the form of x402', asyn
   } finally {
     await client.close();
   }
-}, 60_000);
+});
 
 test('tools.ts buys the tool of server.ts', async () => {
   const tools = programs.find(({ name }) => name === 'tools.ts')!.code;
@@ -220,7 +216,7 @@ test('tools.ts buys the tool of server.ts', async () => {
   const shell = shellOf('tools');
   await shell.run('node readme/tools.ts');
   expect(shell.output()).toMatch(/text: 'All is well in Ulm\.' \} \] 50000n?\n/);
-}, 60_000);
+});
 
 test('every command of the command line’s README does what it says', async () => {
   const uses = NOT_RUN.map(([text]) => commands.filter(({ code }) => text.test(code)).length);
@@ -262,4 +258,4 @@ test('every command of the command line’s README does what it says', async () 
   expect(shell.output()).toMatch(/Signature +valid/);
   expect(shell.output()).toMatch(/Wrote \d+ lines to account\.ndjson/);
   expect(shell.output()).toMatch(/Event +settlement\.redeemed/);
-}, 180_000);
+});

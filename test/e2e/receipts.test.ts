@@ -24,7 +24,7 @@ let vendor: Vendor;
 let consumer: Consumer;
 beforeAll(async () => {
   [vendor, consumer] = await Promise.all([createVendor(api, stack), createConsumer(api, stack)]);
-}, 60_000);
+});
 
 type Answer = { receipt: string; receipt_url: string; claims: ReceiptClaims };
 const receiptOf = (settlementId: string, token: string) =>

@@ -16,13 +16,16 @@ import {
 } from '../../deploy/local/seed/actors.ts';
 import { type Api, createApi } from '../../deploy/local/seed/api.ts';
 import { allowSpending, type WalletView } from '../../deploy/local/seed/wallet.ts';
+import { MAX_DATABASES } from '../../deploy/local/servers/choose-servers.ts';
 import { databaseUrl, ensureDatabase, urlAs } from '../../deploy/local/servers/database.ts';
+import { connectDatabases } from '../../deploy/local/servers/every-database.ts';
 import { type RunningServers, startServers } from '../../deploy/local/servers/start-servers.ts';
 import { environmentKeys } from '../../deploy/local/stack/keys.ts';
 import { type RunningStack, startStack } from '../../deploy/local/stack/stack.ts';
+import { type Databases, distinctDatabases, mapDatabases, settingsOf } from '../../shared/db/databases.ts';
 import { migrateEnvironment } from '../../shared/db/migrate.ts';
 import { roleName } from '../../shared/db/names.ts';
-import { placeOf, reconcile } from '../../tools/reconcile.ts';
+import { placeOf, reconcile, unmatched } from '../../tools/reconcile.ts';
 import { openBeforeBackup } from '../support/actors/lost-captures.ts';
 import { waitFor } from '../support/base/wait.ts';
 import {
@@ -40,13 +43,14 @@ import { testStateDir } from '../support/servers/test-state.ts';
 
 /**
  * Tests that need a restart (docs/operations.md): dump, further payments, loss of everything but
- * the chain, restore, with a Postgres that outlives the stack; and a delegate authority that one
- * restart adds and the next removes.
+ * the chain, restore, with a Postgres for each service that outlives the stack; and a delegate
+ * authority that one restart adds and the next removes.
  */
 const stateDir = testStateDir('restore');
 const backup = path.join(stateDir, 'backup');
 const SLOT_MS = 50;
 let servers: RunningServers;
+let serverUrls: Databases;
 let running: RunningStack;
 let vendor: Vendor;
 /** Both onboarded while there was one authority. */
@@ -62,30 +66,29 @@ const start = async () => {
     chainControl: true,
     rateLimitScale: 100,
     durable: false,
-    external: { postgresUrl: servers.postgresUrl },
+    external: { postgresUrls: serverUrls },
   });
 };
 const api = (): Api => createApi(running.stack.gateway_url);
-const adminUrl = () => databaseUrl(servers.postgresUrl, 'quittance_test');
+const databases = () => mapDatabases(serverUrls, (url) => databaseUrl(url, 'quittance_test'));
 const query = async (text: string): Promise<Record<string, unknown>[]> => {
-  const client = new pg.Client({ connectionString: adminUrl() });
-  await client.connect();
+  const all = connectDatabases(databases(), { max: 1 });
   try {
-    return (await client.query(text)).rows;
+    return (await all.query(text)).rows;
   } finally {
-    await client.end();
+    await all.end();
   }
 };
-
 beforeAll(async () => {
-  servers = await startServers({ stateDir: testStateDir('restore-servers') });
+  servers = await startServers({ stateDir: testStateDir('restore-servers'), databases: MAX_DATABASES });
+  serverUrls = servers.postgresUrls;
   await start();
   vendor = await createVendor(api(), running.stack);
   [consumer, mover] = await Promise.all([
     createConsumer(api(), running.stack),
     createConsumer(api(), running.stack),
   ]);
-}, 90_000);
+});
 afterAll(async () => {
   await running?.stop();
   await servers?.stop();
@@ -103,7 +106,7 @@ const configureAuthorities = (change: (keys: { number: number }[]) => { number: 
 };
 
 const run = (args: string[], env: Record<string, string> = {}) =>
-  runBackup(args, { POSTGRES_URL: adminUrl(), ...env });
+  runBackup(args, { ...settingsOf(databases()), ...env });
 const ops = (...args: string[]) => opsAt(running.stackFile)(...args, '--reason', 'restore', '--yes');
 const until = <T>(read: () => Promise<T>, good: (value: T) => boolean): Promise<T> =>
   waitFor(read, good, 60_000, 100);
@@ -166,7 +169,7 @@ test('after a restore, payments made since the dump are found on the chain and n
   const [held, beside] = await Promise.all([otherPayments(), otherPayments()]);
   const [open, ...around] = await Promise.all([attempt(), attempt(), attempt(), attempt()]);
   await pauseChain(true);
-  const sign = await holdSigning(adminUrl());
+  const sign = await holdSigning(databases()['chain-submitter']);
   const settle = ({ quote, id }: Attempt) => settleWith(api(), consumer.token, quote, id);
   const opening = settle(open!);
   const holding = outcomesOf(held);
@@ -227,20 +230,21 @@ test('after a restore, payments made since the dump are found on the chain and n
   // Everything but the chain and the keys is lost.
   await running.stop();
   await cutOff;
-  const client = new pg.Client({ connectionString: servers.postgresUrl });
-  await client.connect();
-  await client.query('drop database quittance_test with (force)');
-  await client.end();
+  const all = connectDatabases(servers.postgresUrls, { max: 1 });
+  await all.everywhere('drop database quittance_test with (force)');
+  await all.end();
   rmSync(path.join(stateDir, 'nats'), { recursive: true });
-  await ensureDatabase(servers.postgresUrl, 'quittance_test');
+  // The copy of seven databases is restored into six.
+  serverUrls = { ...serverUrls, webhook: serverUrls.wallet };
+  for (const { url } of distinctDatabases(serverUrls)) await ensureDatabase(url, 'quittance_test');
   const { databasePasswords } = environmentKeys(stateDir, 'test');
-  await migrateEnvironment({ adminUrl: adminUrl(), passwords: databasePasswords });
+  await migrateEnvironment({ databases: databases(), passwords: databasePasswords });
 
   // Interrupted by an unavailable provider: no service can log in until the restore is complete.
   const role = roleName('quittance_test', 'chain-submitter');
   const login = async () => {
     const service = new pg.Client({
-      connectionString: urlAs(adminUrl(), role, databasePasswords['chain-submitter']),
+      connectionString: urlAs(databases()['chain-submitter'], role, databasePasswords['chain-submitter']),
     });
     await service.connect();
     await service.end();
@@ -265,16 +269,11 @@ test('after a restore, payments made since the dump are found on the chain and n
     await chain.stop();
   }
   await login();
-  // One snapshot over all schemas.
-  expect(
-    await query(
-      `select s.settlement_id as id from settlement.settlements s left join quote.quotes q using (quote_id)
-       where q.quote_id is null and s.rail = 'quittance'
-       union all
-       select i.intent_id from chain_submitter.intents i left join settlement.settlements s on s.settlement_id = i.object_id
-       where i.kind = 'settle' and s.settlement_id is null`,
-    ),
-  ).toEqual([]);
+  // Nothing is in the copy without what it refers to: an intent its payment, a payment its quote.
+  expect(await unmatched({ databases: databases() })).toEqual([]);
+  const quotes = await query('select quote_id from quote.quotes');
+  const own = await query("select quote_id from settlement.settlements where rail = 'quittance'");
+  expect(quotes).toEqual(expect.arrayContaining(own));
 
   // The record of these is in the backup, and that they were signed is not.
   const ids = opened.map(({ settlement_id }) => `'${settlement_id}'`).join(', ');
@@ -337,6 +336,7 @@ test('after a restore, payments made since the dump are found on the chain and n
       kind: 'unrecorded',
       what: expect.stringContaining(hashes.get(lost.id)!),
     });
+  expect(await unmatched(placeOf(running.stack, 'test'))).toEqual([]);
   const [restoredBy] = JSON.parse((await opsAt(running.stackFile)('audit', '--json')).out).filter(
     ({ action }: { action: string }) => action === 'backup.restore',
   );
@@ -397,4 +397,4 @@ test('when an authority is retired, new approvals name the next one, and the oth
   expect((await approve(consumer)).delegation).toMatchObject({ status: 'active' });
   expect(await pay(consumer)).toBe('paid');
   expect(await authorities()).toEqual([[2, 3]]);
-}, 120_000);
+});

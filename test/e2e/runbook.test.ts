@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
-import pg from 'pg';
 import { createConsumer } from '../../deploy/local/seed/actors.ts';
 import { createApi } from '../../deploy/local/seed/api.ts';
+import { connectDatabases } from '../../deploy/local/servers/every-database.ts';
 import { waitFor } from '../support/base/wait.ts';
 import { opsAt } from '../support/packages/ops.ts';
 import { scrape } from '../support/servers/scrape.ts';
@@ -11,7 +11,7 @@ import { runningStack } from '../support/servers/stack.ts';
 
 /** Runs the commands and queries of docs/runbook.md. */
 const stack = runningStack();
-const database = new pg.Pool({ connectionString: stack.postgres_url, max: 2 });
+const database = connectDatabases(stack.postgres_urls, { max: 2 });
 afterAll(() => database.end());
 
 const runbook = readFileSync(path.resolve(import.meta.dirname, '../../docs/runbook.md'), 'utf8');

@@ -28,7 +28,7 @@ let sdk: InstalledPackage;
 beforeAll(async () => {
   sdk = (await packages()).install('sdk');
   [vendor, consumer] = await Promise.all([createVendor(api, stack), createConsumer(api, stack)]);
-}, 60_000);
+});
 afterAll(() => sdk?.remove());
 
 /**
@@ -85,7 +85,7 @@ test('the packed SDK, installed alone in the oldest available Node, makes a quot
   expect(said.again).toEqual(said.paid);
   expect(said.listed).toEqual([said.paid.settlement_id]);
   expect(before - (await chain.balance(consumer.wallet.publicKey))).toBe(2_500_000n);
-}, 60_000);
+});
 
 test('lost answers and concurrent calls never make it pay twice', async () => {
   const quote = await quoteOf(api, vendor);

@@ -50,7 +50,7 @@ beforeAll(async () => {
     }),
     'webhook endpoint',
   );
-}, 60_000);
+});
 afterAll(() => receiver?.stop());
 
 type Entry = {
@@ -148,7 +148,7 @@ test('every id of a payment leads to the same records of all services, in the or
     expect({ args, ids: sorted(trail.ids) }).toEqual({ args, ids: sorted(complete.ids) });
     expect(new Set(whats(trail))).toEqual(new Set(seen));
   }
-}, 120_000);
+});
 
 test('the text has a line for each entry with amounts in USDC, and an unknown id is refused with a hint', async () => {
   const paid = await pay();
@@ -164,7 +164,7 @@ test('the text has a line for each entry with amounts in USDC, and an unknown id
   const unknown = await ops('payment', 'show', 'stl_01m7zawn2pencsx84ydvzgdp8q');
   expect(unknown).toMatchObject({ code: 64, err: expect.stringContaining('needs --account <account_id>') });
   expect(await ops('payment', 'show', paid.attempt, '--account', 'acct_nobody')).toMatchObject({ code: 64 });
-}, 60_000);
+});
 
 type Shown = {
   account_status: { account_id: string };
@@ -217,7 +217,7 @@ test('an account is shown by its address: payments, declines, deposits, wallets,
   expect(vendorShown.entries.map(({ service, what }) => `${service}: ${what}`)).toContain(
     'funding: refund requested',
   );
-}, 90_000);
+});
 
 test('an account is found by each of its ids, its address and its keys, and a key is not sent', async () => {
   const { account_id, email } = consumer.signIn.account;
@@ -239,7 +239,7 @@ test('an account is found by each of its ids, its address and its keys, and a ke
   expect(await found(delegate.api_key)).toEqual([[account_id, 'key', `active, of ${delegate.delegate_id}`]]);
   expect(await found(vendor.serviceId)).toEqual([[vendor.signIn.account.account_id, 'service', 'active']]);
   expect(await ops('accounts', 'find', 'nobody@example.com')).toMatchObject({ code: 1 });
-}, 60_000);
+});
 
 test('a call is followed through the logs by its request id: the gateway, the service, and the messages of its trace', async () => {
   const requestId = crypto.randomUUID();
@@ -287,7 +287,7 @@ test('a call is followed through the logs by its request id: the gateway, the se
   const codes = (JSON.parse(refusals) as Line[]).map(({ service, code }) => `${service} ${String(code)}`);
   expect(sorted(codes)).toEqual(['gateway not_found', 'settlement not_found']);
   expect(await ops('request', 'show', crypto.randomUUID())).toMatchObject({ code: 1 });
-}, 90_000);
+});
 
 const job = path.resolve(import.meta.dirname, '../../shared/jobs/synthetic.ts');
 /** Runs the job for one payment. */
@@ -326,7 +326,7 @@ test('the synthetic payment is a real one: its line names the settlement, and a 
     1,
     { outcome: 'settle_failed', code: 'limit_exceeded', request_id: expect.any(String), level: 50 },
   ]);
-}, 60_000);
+});
 
 /**
  * What no line may have: API keys, other tokens with a prefix, signed tokens, e-mail addresses.

@@ -62,7 +62,7 @@ beforeAll(async () => {
     createConsumer(api, stack, { balance: 1n, allowance: 0n }),
   ]);
   robot = await createDelegate(api, buyer, {});
-}, 60_000);
+});
 
 test('payments, refunds and funds are listed and summed for each account, and are the same after a rebuild', async () => {
   const payers = [buyer.token, buyer.token, robot.api_key];
@@ -139,7 +139,7 @@ test('payments, refunds and funds are listed and summed for each account, and ar
   expect((await list(vendor.signIn.access_token)).data.filter(({ type }) => type === 'payment')).toEqual(
     got.data,
   );
-}, 90_000);
+});
 
 test.each([
   ['/v1/transactions?type=gift', 400],

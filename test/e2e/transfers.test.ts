@@ -130,7 +130,7 @@ test('refunds in parts up to the net, signed by the payout address, block redeem
     'list',
   );
   expect(own.data).toHaveLength(2);
-}, 60_000);
+});
 
 test('a refund without the payout address’s signature is refused; after its cancel the net is free and redeem succeeds', async () => {
   const paid = await pay();
@@ -148,7 +148,7 @@ test('a refund without the payout address’s signature is refused; after its ca
   expect((await api(path, { token: vendor.apiKey })).status).toBe(200);
   expect((await submitRefund(api, vendor, created)).status).toBe(409);
   expect(await redeem(paid)).toMatchObject({ status: 200 });
-}, 60_000);
+});
 
 test('the payer’s closed token account is created again by a refund, within the quota of the payer', async () => {
   const vendors = await createVendor(api, stack);
@@ -178,7 +178,7 @@ test('the payer’s closed token account is created again by a refund, within th
     'spl-token:transferChecked',
   ]);
   expect(await chain.balance(publicKey)).toBe(NET);
-}, 60_000);
+});
 
 test('64 concurrent refunds of a net that suffices for 8: 8 are prepared and paid, never more than the net', async () => {
   const vendors = await createVendor(api, stack);
@@ -193,4 +193,4 @@ test('64 concurrent refunds of a net that suffices for 8: 8 are prepared and pai
   expect((await createRefund(api, vendors.apiKey, paid.settlement_id, NET % 8n)).status).toBe(
     NET % 8n > 0n ? 201 : 400,
   );
-}, 60_000);
+});

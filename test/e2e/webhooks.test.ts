@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import {
@@ -11,7 +10,7 @@ import {
 } from '../../deploy/local/seed/actors.ts';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
 import { verifyWebhook } from '../../sdk/src/main.ts';
-import { waitUntil } from '../support/base/wait.ts';
+import { waitFor, waitUntil } from '../support/base/wait.ts';
 import { answer, type Receiver, startReceiver } from '../support/servers/receiver.ts';
 import { runningStack } from '../support/servers/stack.ts';
 
@@ -31,7 +30,7 @@ beforeAll(async () => {
     startReceiver(answer(200)),
     startReceiver(answer(200)),
   ]);
-}, 60_000);
+});
 afterAll(() => Promise.all([toVendor.stop(), toConsumer.stop()]));
 
 type Event = { event_id: string; type: string; object_id: string; created_at: string; data: object };
@@ -110,7 +109,7 @@ test('vendor and payer get the events of a payment, by verified deliveries and b
   expect(
     log.data.map(({ status, attempts }) => [status, attempts.map(({ status_code }) => status_code)]),
   ).toEqual(Array.from({ length: 5 }, () => ['delivered', [200]]));
-}, 60_000);
+});
 
 test('an account gets the events of its delegate and the delegate’s keys', async () => {
   const { token } = consumer;
@@ -131,8 +130,7 @@ test('an account gets the events of its delegate and the delegate’s keys', asy
       .filter(({ object_id }) => object_id === delegate.delegate_id)
       .map(({ type }) => type)
       .toSorted((a, b) => (a < b ? -1 : 1));
-  for (let tries = 0; tries < 100 && (await types()).length < expected.length; tries += 1) await sleep(50);
-  expect(await types()).toEqual(expected);
+  expect(await waitFor(types, (found) => found.length >= expected.length)).toEqual(expected);
 });
 
 test('a receiver that answers 410 disables its endpoint immediately, and the owner gets a mail', async () => {
@@ -146,8 +144,7 @@ test('a receiver that answers 410 disables its endpoint immediately, and the own
     const messages = (await response.json()) as { subject: string; text: string }[];
     return messages.filter(({ subject }) => /^A webhook endpoint was turned off/.test(subject));
   };
-  for (let tries = 0; tries < 200 && (await mailsOf()).length === 0; tries += 1) await sleep(50);
-  const [mail, ...more] = await mailsOf();
+  const [mail, ...more] = await waitFor(mailsOf, (found) => found.length > 0);
   expect(mail!.text).toContain(endpoint_id);
   expect(more).toEqual([]);
   expect((await api(`GET /v1/webhook-endpoints/${endpoint_id}`, { token })).body).toMatchObject({

@@ -44,7 +44,7 @@ beforeAll(async () => {
     extra: { feePayer: kinds[0]!.extra.feePayer },
   };
   buy = await createX402Buyer(consumer.wallet, rpc_url);
-}, 120_000);
+});
 
 test('a payment is verified, settled once and listed with its rail', async () => {
   const payload = await buy(requirements);

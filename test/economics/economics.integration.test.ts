@@ -7,8 +7,8 @@ import type { ServiceProcess } from '../support/servers/service-process.ts';
 import { type AttackName, attackNames, attackOf, runAttack } from './attack.ts';
 
 /**
- * The short form of `npm run economics` (docs/economics.md): what an attack can cost the platform
- * at most.
+ * The short form of `npm run prove -- economics` (docs/economics.md): what an attack can cost the
+ * platform at most.
  */
 const SIGNATURES = 10_000n;
 /** Two signatures and the highest priority fee of a payment that another client has signed. */
@@ -54,7 +54,7 @@ let service: ServiceProcess;
 beforeAll(async () => {
   fixture = await startSubmitterFixture();
   service = await fixture.start();
-}, 60_000);
+});
 afterAll(() => fixture.stop());
 
 /** Restarts the service with the settings of an attack, on a day on which nothing is reserved. */
@@ -76,5 +76,4 @@ test.each(attackNames)(
     expect(result.fees).toBeLessThanOrEqual(fees);
     expect(result.refused).toBeGreaterThanOrEqual(refused);
   },
-  120_000,
 );

@@ -1,30 +1,27 @@
-// `npm run economics`: every attack on the fee payer's spending, each over a separate
+// `npm run prove -- economics`: every attack on the fee payer's spending, each over a separate
 // chain-submitter and local chain.
 
-import { readCommandLine, wholeNumber } from '../../deploy/local/processes/command-line.ts';
+import path from 'node:path';
+import { flag, readCommandLine, text, whole } from '../../deploy/local/processes/command-line.ts';
 import { startServers } from '../../deploy/local/servers/start-servers.ts';
 import { displayUsdc } from '../../shared/lib/money/usdc.ts';
 import { startSubmitterFixture } from '../support/fixtures/chain-submitter/submitter.ts';
+import { createBusTemplate } from '../support/servers/bus.ts';
 import { createTemplate } from '../support/servers/migrated-database.ts';
 import { testStateDir } from '../support/servers/test-state.ts';
 import { type AttackName, attackNames, attackOf, BystanderUnpaid, type Result, runAttack } from './attack.ts';
 import { economicsMutations } from './mutations.ts';
 
-const usage = `Usage: npm run economics -- [options]
-
-  --rounds 1000   rounds of each attack; prints the cost of each attack
-  --attack text   only the attacks whose name contains the text
-  --mutate        switches off each rule that keeps an attack from stopping the others
-  --help          this text`;
-
-const { values } = readCommandLine(usage, {
+const { values } = readCommandLine({
+  typed: 'npm run prove -- economics',
+  about: 'Prints the cost of each attack on the spending of the fee payer.',
   options: {
-    rounds: { type: 'string', default: '1000' },
-    attack: { type: 'string', default: '' },
-    mutate: { type: 'boolean', default: false },
+    rounds: whole('N', 'rounds of each attack', 1000),
+    attack: text('TEXT', 'only the attacks whose name contains the text', ''),
+    mutate: flag('switches off each rule that keeps an attack from stopping the others'),
   },
 });
-const rounds = wholeNumber('rounds', values.rounds);
+const { rounds } = values;
 const MUTANT_ROUNDS = 20;
 
 const HEAD = [
@@ -80,9 +77,13 @@ const mutate = async (): Promise<boolean> => {
   return isEachCaught;
 };
 
-const servers = await startServers({ stateDir: testStateDir('economics') });
+const stateDir = testStateDir('economics');
+const servers = await startServers({ stateDir });
 process.env.POSTGRES_URL = servers.postgresUrl;
-const template = await createTemplate(servers.postgresUrl).catch(async (error: unknown) => {
+const [template] = await Promise.all([
+  createTemplate(servers.postgresUrl),
+  createBusTemplate(path.join(stateDir, 'bus')),
+]).catch(async (error: unknown) => {
   await servers.stop();
   throw error;
 });

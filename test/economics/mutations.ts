@@ -7,7 +7,7 @@ type EconomicsMutation = Pick<Mutation, 'name' | 'rule'> & {
   attack: AttackName;
 };
 
-/** Rules of docs/economics.md. `npm run economics -- --mutate` runs the attack of each. */
+/** Rules of docs/economics.md. `npm run prove -- economics --mutate` runs the attack of each. */
 export const economicsMutations: readonly EconomicsMutation[] = [
   {
     name: 'incoming-payments-have-their-own-hour',

@@ -1,10 +1,11 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { fetchWithin } from '../../deploy/local/processes/chain-connection.ts';
+import { connectDatabases } from '../../deploy/local/servers/every-database.ts';
 import type { Stack, StackEnvironment } from '../../deploy/local/stack/stack-file.ts';
 import { chainOf } from '../support/servers/chain.ts';
 
 /** The addresses of an installation with one environment `test`. */
-type Addresses = Pick<Stack, 'gateway_url' | 'gateway_urls' | 'mail_url' | 'postgres_url'> & {
+type Addresses = Pick<Stack, 'gateway_url' | 'gateway_urls' | 'mail_url' | 'postgres_urls'> & {
   environments: Record<string, Pick<StackEnvironment, 'rpc_url' | 'usdc_mint' | 'fee_wallet' | 'fee_payer'>>;
 };
 
@@ -23,7 +24,7 @@ export type Access = {
    * One JSON-RPC call, control methods included. Throws when the chain is unavailable or refuses.
    */
   rpc: <T>(method: string, ...params: unknown[]) => Promise<T>;
-  /** Rows of a query over all schemas, as superuser. */
+  /** Rows of a query over the tables of one database, as superuser. */
   query: <Row extends pg.QueryResultRow>(sql: string, values?: unknown[]) => Promise<Row[]>;
 };
 
@@ -78,15 +79,9 @@ export const openAccess = async (
   signers: readonly string[],
 ): Promise<Access & { close: () => Promise<void> }> => {
   const environment = stack.environments.test!;
-  const database = new pg.Pool({
-    connectionString: stack.postgres_url,
-    max: 4,
-    connectionTimeoutMillis: 15_000,
-  });
-  // Its backends are killed like all others.
-  database.on('error', () => {});
+  const database = connectDatabases(stack.postgres_urls, { max: 4, connectionTimeoutMillis: 15_000 });
   // A run that was killed has left its records behind.
-  await database.query(`${FORGET_ACCEPTANCES}; ${RECORD_ACCEPTANCES}`);
+  await database.of('settlement').query(`${FORGET_ACCEPTANCES}; ${RECORD_ACCEPTANCES}`);
   const chain = chainOf(environment);
   return {
     stack,
@@ -94,9 +89,16 @@ export const openAccess = async (
     chain,
     feesBefore: await chain.balance(environment.fee_wallet),
     rpc: rpcAt(environment.rpc_url),
-    query: async (sql, values = []) => (await database.query(sql, values)).rows,
+    query: async (sql, values = []) => {
+      // Our own records are beside the payments.
+      if (sql.includes('campaign.')) return (await database.of('settlement').query(sql, values)).rows;
+      return (await database.query(sql, values)).rows;
+    },
     close: async () => {
-      await database.query(FORGET_ACCEPTANCES).catch(() => {});
+      await database
+        .of('settlement')
+        .query(FORGET_ACCEPTANCES)
+        .catch(() => {});
       await database.end();
     },
   };

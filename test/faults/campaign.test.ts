@@ -11,8 +11,8 @@ import { breakLine } from './report.ts';
 import { x402Traffic } from './x402/traffic.ts';
 
 /**
- * The short form of `npm run faults` (docs/faults.md): some faults of each kind, always in the same
- * schedule. Each of them happens at least once.
+ * The short form of `npm run prove -- faults` (docs/faults.md): some faults of each kind, always in
+ * the same schedule. Each of them happens at least once.
  */
 const FAULTS = [
   'kill-settlement#2',
@@ -28,6 +28,7 @@ const FAULTS = [
   'crash-before-gateway.beforeHandOut',
   'nats-kill',
   'nats-wipe',
+  'events-dropped',
   'messages-doubled',
   'postgres-kill',
   'rpc-send-times-out',

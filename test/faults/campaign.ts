@@ -229,7 +229,9 @@ export const runCampaign = async (options: Options): Promise<Report> => {
   const stops: (() => Promise<unknown>)[] = [];
   try {
     const { abandoned, terminalMs } = options;
-    const load = await startCheckedLoad(harness, { traffic, rng, abandoned, terminalMs, say });
+    const load = await startCheckedLoad(harness, {
+      ...{ traffic, rng, abandoned, terminalMs, receivesWebhooks: true, say },
+    });
     stops.push(load.stop);
     const faults = chooseFaults(
       [

@@ -1,8 +1,8 @@
-// `npm run faults`: breaks a stack of its own for a while and proves that no payment was lost and
-// none made twice.
+// `npm run prove -- faults`: breaks a stack of its own for a while and proves that no payment was
+// lost and none made twice.
 import { randomInt } from 'node:crypto';
 import path from 'node:path';
-import { readCommandLine, wholeNumber } from '../../deploy/local/processes/command-line.ts';
+import { flag, readCommandLine, text, whole } from '../../deploy/local/processes/command-line.ts';
 import { installInterop } from '../support/others/interop.ts';
 import { testStateDir } from '../support/servers/test-state.ts';
 import { TRAFFIC_NAMES, type TrafficName } from './break.ts';
@@ -19,48 +19,38 @@ import { tabTraffic } from './tabs/traffic.ts';
 import type { Traffic } from './traffic.ts';
 import { x402Traffic } from './x402/traffic.ts';
 
-const usage = `Usage: npm run faults -- [options]
-
-  --traffic own,x402   only these kinds of payments (default: all but gate): own are payments to our vendors by our
-                       clients, x402 by the clients of others, outgoing are those to vendors of others,
-                       paywall those to a vendor with the SDK's paywall, in every dialect, tabs are
-                       authorizations that are used and captured. Gate are purchases through gates, which
-                       are killed themselves: alone
-  --seconds 60         the faults last at least so long
-  --payments 30        and until so many of each kind have begun, and half as many have succeeded
-  --faults a,b,c       only these, or all with this prefix: kill, crash-before, nats-wipe (default: all)
-  --seed n             repeats a schedule (default: a new one, printed)
-  --rate 15            own payments that begin per second, and three times as many as of the other kinds
-  --gates 4            gates of the traffic gate, each with buyers of its own
-  --attackers 12       attackers of that traffic
-  --uses 20            uses of each tab, about
-  --slot-ms 100        slot time of the chain
-  --pause-ms 500       the longest pause between two faults: a longer one gives more payments for each fault
-  --replicas 2         processes of each service (default: two of gateway, settlement and chain-submitter, one of the others)
-  --mutate all         switches one rule off at a time: each must break the campaign
-  --sum                adds up the figures of all runs so far
-  --list               lists the faults
-  --help               this text`;
-
 const print = (line: string): void => console.log(line);
 
-const { values } = readCommandLine(usage, {
+const { values } = readCommandLine({
+  typed: 'npm run prove -- faults',
+  about: 'Breaks a stack of its own for a while and proves that no payment was lost and none made twice.',
   options: {
-    traffic: { type: 'string', default: TRAFFIC_NAMES.filter((name) => name !== 'gate').join(',') },
-    seconds: { type: 'string', default: '60' },
-    payments: { type: 'string', default: '30' },
-    faults: { type: 'string', default: '' },
-    seed: { type: 'string' },
-    rate: { type: 'string', default: '15' },
-    gates: { type: 'string', default: '4' },
-    attackers: { type: 'string', default: '12' },
-    uses: { type: 'string', default: '20' },
-    'slot-ms': { type: 'string', default: '100' },
-    'pause-ms': { type: 'string', default: '500' },
-    replicas: { type: 'string' },
-    mutate: { type: 'string' },
-    sum: { type: 'boolean', default: false },
-    list: { type: 'boolean', default: false },
+    traffic: text(
+      'LIST',
+      "only these kinds of payments: own are payments to our vendors by our clients, x402 by the clients of others, outgoing are those to vendors of others, paywall those to a vendor with the SDK's paywall, in every dialect, tabs are authorizations that are used and captured. Gate are purchases through gates, which are killed themselves: alone",
+      TRAFFIC_NAMES.filter((name) => name !== 'gate').join(','),
+    ),
+    seconds: whole('N', 'the faults last at least so long', 60),
+    payments: whole('N', 'and until so many of each kind have begun, and half as many have succeeded', 30),
+    faults: text('LIST', 'only these, or all with this prefix, like kill,crash-before,nats-wipe', ''),
+    seed: whole('N', 'repeats a schedule; without it there is a new one, which is printed'),
+    rate: whole('N', 'own payments that begin per second, and three times as many as of the other kinds', 15),
+    gates: whole('N', 'gates of the traffic gate, each with buyers of its own', 4),
+    attackers: whole('N', 'attackers of that traffic', 12),
+    uses: whole('N', 'uses of each tab, about', 20),
+    'slot-ms': whole('N', 'slot time of the chain', 100),
+    'pause-ms': whole(
+      'N',
+      'the longest pause between two faults: a longer one gives more payments for each fault',
+      500,
+    ),
+    replicas: whole(
+      'N',
+      'processes of each service; without it two of gateway, settlement and chain-submitter, and one of the others',
+    ),
+    mutate: text('NAME', 'switches this rule off: it must break the campaign. "all": one at a time'),
+    sum: flag('adds up the figures of all runs so far'),
+    list: flag('lists the faults'),
   },
 });
 const wanted = values.traffic.split(',');
@@ -75,25 +65,21 @@ if (values.sum) {
   for (const line of sumLines(readRecords())) print(line);
   process.exit(0);
 }
-const seed = values.seed === undefined ? randomInt(1, 2 ** 31) : wholeNumber('seed', values.seed);
+const seed = values.seed ?? randomInt(1, 2 ** 31);
 /** The recovery of a mutant never ends, so a short wait suffices. */
 const MUTANT_TERMINAL_MS = 30_000;
-const numberIn = (
-  name: 'seconds' | 'payments' | 'rate' | 'uses' | 'gates' | 'attackers' | 'slot-ms' | 'pause-ms',
-) => wholeNumber(name, values[name]);
-const least = numberIn('payments');
+const { payments: least, rate } = values;
 const options: Omit<Options, 'stateDir' | 'traffic'> = {
   seed,
   faults: values.faults.split(',').filter((name) => name !== ''),
-  seconds: numberIn('seconds'),
+  seconds: values.seconds,
   leastPayments: { own: least, x402: least, outgoing: least, paywall: least, tabs: least, gate: least },
-  slotMs: numberIn('slot-ms'),
-  pauseMs: numberIn('pause-ms'),
-  ...(values.replicas === undefined ? {} : { replicas: wholeNumber('replicas', values.replicas) }),
+  slotMs: values['slot-ms'],
+  pauseMs: values['pause-ms'],
+  ...(values.replicas === undefined ? {} : { replicas: values.replicas }),
   print,
 };
 
-const rate = numberIn('rate');
 const otherRate = Math.ceil(rate / 3);
 const expected = Math.max(options.seconds * otherRate, least);
 const trafficOf: Record<TrafficName, () => Traffic> = {
@@ -101,8 +87,8 @@ const trafficOf: Record<TrafficName, () => Traffic> = {
   x402: () => x402Traffic({ perSecond: otherRate, purchases: expected }),
   outgoing: () => outgoingTraffic({ perSecond: otherRate, payments: expected }),
   paywall: () => paywallTraffic({ perSecond: otherRate, purchases: expected }),
-  tabs: () => tabTraffic({ perSecond: otherRate, uses: numberIn('uses') }),
-  gate: () => gateTraffic({ lanes: numberIn('gates'), attackers: numberIn('attackers') }),
+  tabs: () => tabTraffic({ perSecond: otherRate, uses: values.uses }),
+  gate: () => gateTraffic({ lanes: values.gates, attackers: values.attackers }),
 };
 
 /** One campaign over the unchanged product. */

@@ -43,10 +43,23 @@ const checks: Record<string, string> = {
         and service_id = '${PLATFORM_SERVICE_ID}' and issued_at is not null and chain_status = 'failed')`,
   'new-payers-stay-within-their-cap': `
     select account_id || ' has ' || open || ' open in ' || tabs || ' tabs' as what from (
-      select account_id, sum(quote_amount) as open, count(*) as tabs from settlement.settlements
-      where capture_due_at is not null group by 1) as t
+      select account_id, sum(ceiling) as open, count(*) as tabs from settlement.authorizations
+      where due_at is not null group by 1) as t
     where open > ${NEW_PAYER_MICRO} and not exists (
       select from settlement.settlements as s where s.account_id = t.account_id and s.chain_status = 'finalized')`,
+  'a-payment-has-its-keys': `
+    with own as (
+      select 'attempt' as kind, account_id || '/' || payment_attempt_id as key, settlement_id from settlement.settlements
+      union all select 'quote', quote_id, settlement_id from settlement.settlements where status not in ('failed', 'voided')
+      union all select 'attempt', account_id || '/' || payment_attempt_id, settlement_id from settlement.extensions
+      union all select 'quote', quote_id, settlement_id from settlement.extensions
+      union all select 'message', message_hash, settlement_id from settlement.settlements where account_id is null
+      union all select 'external_id', service_id || '/' || source_account || '/' || external_id, settlement_id
+        from settlement.settlements where status <> 'failed'
+    ), named as (select * from own where key is not null),
+    known as (select kind, key, settlement_id from settlement.settlement_keys)
+    select kind || ' ' || key || ' of ' || settlement_id as what from (
+      (table named except table known) union all (table known except table named)) as differs`,
   'one-settlement-per-quote': `
     select quote_id as what from settlement.settlements where status not in ('failed', 'voided') and quote_id is not null group by 1 having count(*) > 1`,
 };

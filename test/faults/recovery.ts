@@ -61,14 +61,15 @@ const SCHEMAS = ['settlement', 'chain_submitter', 'quote', 'wallet', 'funding', 
  * published. A refund that waits for its vendor's signature is no work of the platform.
  */
 const openWork = async (harness: Pick<Access, 'query'>): Promise<number> => {
-  const [row] = await harness.query<{ open: number }>(`
-    select (select count(*) from settlement.settlements
-        where status not in ('voided', 'merged') and chain_status not in ('finalized', 'failed'))::int
-      + (select count(*) from funding.refunds
-        where status not in ('pending_signature', 'finalized') and released_at is null)::int
-      + (select count(*) from chain_submitter.intents where status not in ('finalized', 'failed'))::int
-      + (${SCHEMAS.map((schema) => `(select count(*) from ${schema}.outbox)`).join(' + ')})::int as open`);
-  return row!.open;
+  const open = await Promise.all(
+    [
+      "settlement.settlements where status <> 'voided' and chain_status not in ('finalized', 'failed')",
+      "funding.refunds where status not in ('pending_signature', 'finalized') and released_at is null",
+      "chain_submitter.intents where status not in ('finalized', 'failed')",
+      ...SCHEMAS.map((schema) => `${schema}.outbox`),
+    ].map((rows) => harness.query<{ open: number }>(`select count(*)::int as open from ${rows}`)),
+  );
+  return open.flat().reduce((sum, { open }) => sum + open, 0);
 };
 
 /** @returns when nothing was open any more; null: not before the deadline */

@@ -5,7 +5,7 @@ import { runCampaign } from './campaign.ts';
 import { breakLine } from './report.ts';
 import { tabTraffic } from './tabs/traffic.ts';
 
-/** The short form of `npm run faults -- --traffic tabs` (docs/faults.md), always one schedule. */
+/** The short form of `npm run prove -- faults --traffic tabs` (docs/faults.md): one schedule. */
 const FAULTS = [
   'kill-settlement#2',
   'kill-chain-submitter#2',

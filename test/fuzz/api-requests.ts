@@ -12,6 +12,7 @@ import { readOrder } from '../../services/settlement/outgoing/model/order.ts';
 import { parseInput } from '../../shared/bus/serve.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import { settlement } from '../../shared/contract/settlement.ts';
+import { readsOf } from '../../shared/db/reads.ts';
 import { addressGroup, parseAddress } from '../../shared/lib/chain/address.ts';
 import { rawPublicKey } from '../../shared/lib/chain/ed25519.ts';
 import { newId } from '../../shared/lib/id.ts';
@@ -57,13 +58,17 @@ const addresses = fc
   .map((parts) => parts.join(', '));
 
 type Entry = { id: string };
-const listEntries = listHandler({ pool: null as never, cursorKeys: [Buffer.alloc(32, 1)] }, 'entries', {
-  scope: (_filters: object, caller: { account_id: string }) => ofAccount({}, caller),
-  rows: async (_db, _scope, { before, limit }: { before: string | null; limit: number }) =>
-    Array.from({ length: limit + 1 }, (_, index): Entry => ({ id: `${before ?? ''}${index}`.slice(-20) })),
-  place: ({ id }: Entry) => id,
-  show: (rows: readonly Entry[]) => [...rows],
-});
+const listEntries = listHandler(
+  { reads: readsOf(null as never), cursorKeys: [Buffer.alloc(32, 1)] },
+  'entries',
+  {
+    scope: (_filters: object, caller: { account_id: string }) => ofAccount({}, caller),
+    rows: async (_db, _scope, { before, limit }: { before: string | null; limit: number }) =>
+      Array.from({ length: limit + 1 }, (_, index): Entry => ({ id: `${before ?? ''}${index}`.slice(-20) })),
+    place: ({ id }: Entry) => id,
+    show: (rows: readonly Entry[]) => [...rows],
+  },
+);
 const CALLER = { account_id: 'acct_1' };
 const { next_cursor: cursor } = await listEntries({ limit: '2' }, CALLER);
 

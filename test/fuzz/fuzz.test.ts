@@ -3,8 +3,8 @@ import { runTarget } from './target.ts';
 import { allTargets } from './targets.ts';
 
 /**
- * The short form of `npm run fuzz`: the same inputs at each run. No time is asserted, because other
- * programs run at the same time.
+ * The short form of `npm run prove -- fuzz`: the same inputs at each run. No time is asserted,
+ * because other programs run at the same time.
  */
 const SEED = 20_261_127;
 const RUNS = 300;

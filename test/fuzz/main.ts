@@ -1,23 +1,20 @@
-import { parseArgs } from 'node:util';
+// `npm run prove -- fuzz`: many inputs for each parser of foreign bytes.
+import { readCommandLine, text, whole } from '../../deploy/local/processes/command-line.ts';
 import { type Outcome, runTarget, type Target } from './target.ts';
 import { allTargets } from './targets.ts';
 
-/**
- * `npm run fuzz`: many inputs for each parser of foreign bytes. The last line of a target has its
- * slowest answer. Exit code 1: a parser failed, or answered slower than the limit.
- */
-const { values: options } = parseArgs({
+const { values } = readCommandLine({
+  typed: 'npm run prove -- fuzz',
+  about: `Gives many almost valid inputs to each parser of foreign bytes. The last line of a parser has its slowest answer.
+Ends with 1 if a parser failed, or answered slower than the limit.`,
   options: {
-    runs: { type: 'string', default: '100000' },
-    seed: { type: 'string', default: String(Date.now() % 2 ** 31) },
-    /** Part of the name of a target. */
-    only: { type: 'string', default: '' },
-    'slowest-ms': { type: 'string', default: '50' },
+    runs: whole('N', 'inputs for each parser', 100_000),
+    seed: whole('N', 'of the inputs; without it a new one, which is printed'),
+    only: text('TEXT', 'only the parsers whose name contains the text', ''),
+    'slowest-ms': whole('N', 'the limit of an answer', 50),
   },
 });
-const runs = Number(options.runs);
-const seed = Number(options.seed);
-const limitMs = Number(options['slowest-ms']);
+const { runs, seed = Date.now() % 2 ** 31, 'slowest-ms': limitMs } = values;
 const PROGRESS_MS = 5000;
 
 const line = (text: string): void => {
@@ -58,7 +55,7 @@ const report = ({ name, times = 1 }: Target, { failure, slowest }: Outcome): boo
   return failure === null && slowest.ms <= limitMs;
 };
 
-const targets = (await allTargets()).filter(({ name }) => name.includes(options.only));
+const targets = (await allTargets()).filter(({ name }) => name.includes(values.only));
 line(`${targets.length} parsers, ${runs} inputs each, seed ${seed}`);
 let isGood = targets.length > 0;
 for (const target of targets) isGood = report(target, await withProgress(target)) && isGood;

@@ -25,7 +25,7 @@ const KINDS = [
 ];
 const SECRET = 'a secret of the vendor, 32 or more';
 const BILL: Bill = {
-  ...{ resource: RESOURCE, amount: '50000', units: null, ahead: 1 },
+  ...{ resource: RESOURCE, amount: '50000', units: null },
   ...{ replays: true, metered: null, route: {} },
 };
 const context: PaywallContext = {

@@ -94,7 +94,7 @@ test('64 payloads on a balance for ten: ten are paid, and none fails on chain', 
   );
   expect(await chain.balance(payTo)).toBe(10n * PRICE);
   expect(await chain.failedTransactions(address)).toEqual([]);
-}, 120_000);
+});
 
 let folder = '';
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -66,7 +66,7 @@ describe.each(gateUpstreams)('before %s', (name) => {
   let gate: RunningGate;
   beforeAll(async () => {
     gate = await startBefore(await startGateUpstream(name, UPSTREAM_SECRET), { routes: ROUTES });
-  }, 60_000);
+  });
 
   test('the paying fetch gets what it pays for, which the API can check, and the vendor is paid', async () => {
     const buyer = await harness.newBuyer();
@@ -176,7 +176,7 @@ ofFiles('before a file server (nginx)', () => {
     const files = { 'data.bin': FILE, free: Buffer.from('A sample.') };
     const routes = [{ match: 'GET /data.bin', price: '$0.05' }];
     gate = await startBefore(await startFileServer(files), { routes });
-  }, 60_000);
+  });
 
   test('a large file arrives as it is, and a range of it is another purchase', async () => {
     const buyer = await harness.newBuyer();

@@ -119,7 +119,7 @@ afterAll(async () => {
   shop?.closeAllConnections();
   shop?.close();
   mcp?.remove();
-}, 60_000);
+});
 
 const environment = (more: Record<string, string> = {}, key = delegate.api_key) => ({
   PATH: process.env.PATH!,
@@ -174,7 +174,7 @@ describe.each(ERAS)('over stdio, %s', (era) => {
   let client: Client;
   beforeAll(async () => {
     ({ client } = await overStdio(era, {}, { started: byNpx }));
-  }, 180_000);
+  });
 
   test('asks our paywall for its price, pays it once, and reads the receipt', async () => {
     const asked = await call(client, 'price', { url });
@@ -241,7 +241,7 @@ describe.each(ERAS)('over stdio, %s', (era) => {
     expect(asked).toHaveLength(2);
     expect(asked[1]).toMatch(/^Pay 0\.05 USDC to .+ for GET http/);
     expect(deliveries).toBe(before + 1);
-  }, 120_000);
+  });
 });
 
 test('by default a new payee is a question, once, and a refusal if the client cannot ask', async () => {
@@ -261,7 +261,7 @@ test('by default a new payee is a question, once, and a refusal if the client ca
   }
   expect(asked).toEqual([expect.stringMatching(/^Pay 0\.05 USDC to the new payee ".+" \(.+\) for GET http/)]);
   expect(deliveries).toBe(before + 2);
-}, 120_000);
+});
 
 test('the day’s maximum counts what the key has paid, also with a server that has ended', async () => {
   const fresh = await createDelegate(api, owner, { total: '90000000' });
@@ -272,7 +272,7 @@ test('the day’s maximum counts what the key has paid, also with a server that 
   const refused = errorOf(await call(next.client, 'fetch_paid', args));
   expect(refused).toMatchObject({ code: 'above_setting', money_moved: 'no' });
   expect(refused.message).toContain('QUITTANCE_MAX_PER_DAY');
-}, 120_000);
+});
 
 test('a payment above the delegate’s threshold waits for its owner, whose denial holds for its key', async () => {
   const careful = await createDelegate(api, owner, { daily: '90000000' }, { approval_above: '10000' });
@@ -294,7 +294,7 @@ test('a payment above the delegate’s threshold waits for its owner, whose deni
       code: 'approval_denied',
       money_moved: 'no',
     });
-}, 120_000);
+});
 
 test('over HTTP: one server for clients of both eras, with its token', async () => {
   const token = 'the-token-of-this-test';
@@ -324,7 +324,7 @@ test('over HTTP: one server for clients of both eras, with its token', async () 
   } finally {
     child.kill();
   }
-}, 180_000);
+});
 
 test('version 1 of the MCP SDK pays', async () => {
   const { command, args } = byNode;
@@ -336,7 +336,7 @@ test('version 1 of the MCP SDK pays', async () => {
   expect(results[0].tools).toContain('fetch_paid');
   expect(results[1].structuredContent).toMatchObject({ status: 200, receipt: { amount: PRICE } });
   expect(errorOf(results[2])).toMatchObject({ code: 'price_above_max_amount' });
-}, 180_000);
+});
 
 test('the inspector’s command line pays', async () => {
   const folder = await installInterop('mcp');
@@ -355,4 +355,4 @@ test('the inspector’s command line pays', async () => {
     { env: { PATH: process.env.PATH, HOME: process.env.HOME }, timeout: 120_000 },
   );
   expect(JSON.parse(stdout).structuredContent).toMatchObject({ status: 200, receipt: { amount: PRICE } });
-}, 180_000);
+});

@@ -26,7 +26,7 @@ beforeAll(async () => {
   owner = await createConsumer(api, stack);
   secretKey = await interop.chain.feePayer();
 }, INSTALL_MS);
-afterAll(() => Promise.all(started.map((server) => server.stop())), 60_000);
+afterAll(() => Promise.all(started.map((server) => server.stop())));
 
 const startVendor = async (more: object = {}) => {
   const { chain } = interop;
@@ -88,7 +88,7 @@ test('payingFetch pays a stock vendor of MPP with splits and memos, within the l
   expect(settlement.tx_hash).toBe(receipt.transaction);
   expect(await interop.chain.balance(payTo)).toBe(PRICE - SPLIT);
   expect(await interop.chain.balance(other)).toBe(SPLIT);
-}, 120_000);
+});
 
 test('every payee must be allowed, also that of a split', async () => {
   const other = await interop.chain.payee();
@@ -106,7 +106,7 @@ test('equal payments at once, without a memo, are each paid once', async () => {
   expect(new Set(answers.map((answer) => receiptOf(answer)!.transaction)).size).toBe(2);
   for (const key of keys) await untilSpent(key, PRICE);
   expect(await interop.chain.balance(payTo)).toBe(2n * PRICE);
-}, 120_000);
+});
 
 test('a vendor that was paid and answers with another challenge is named, and never paid again', async () => {
   const { payTo, at } = await startVendor();
@@ -121,7 +121,7 @@ test('a vendor that was paid and answers with another challenge is named, and ne
   expect([again.status, receiptOf(again)?.settlementId]).toEqual([500, settlementId]);
   await untilSpent(delegate, PRICE);
   expect(await interop.chain.balance(payTo)).toBe(PRICE);
-}, 120_000);
+});
 
 test('a vendor that keeps the payment and sends nothing: the amount is held, and returns after the proof', async () => {
   const { payTo, at } = await startVendor();
@@ -135,7 +135,7 @@ test('a vendor that keeps the payment and sends nothing: the amount is held, and
   );
   expect(await usageOf(delegate)).toEqual({ held: '0', spent: '0' });
   expect(await interop.chain.balance(payTo)).toBe(0n);
-}, 120_000);
+});
 
 test('a limit of one payment: of eight vendors at once, one is paid', async () => {
   const vendors = await Promise.all(Array.from({ length: 2 }, () => startVendor()));
@@ -148,7 +148,7 @@ test('a limit of one payment: of eight vendors at once, one is paid', async () =
   await untilSpent(delegate, PRICE);
   const balances = await Promise.all(vendors.map(({ payTo }) => interop.chain.balance(payTo)));
   expect(balances.reduce((sum, each) => sum + each, 0n)).toBe(PRICE);
-}, 120_000);
+});
 
 test('a vendor whose fee payer is the wallet that pays gets nothing', async () => {
   const { payTo } = await startVendor({

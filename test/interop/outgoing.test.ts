@@ -63,7 +63,7 @@ beforeAll(async () => {
     runs.set(behaviour, run);
   }
 }, INSTALL_MS);
-afterAll(stopOutgoing, 60_000);
+afterAll(stopOutgoing);
 
 /** Behaviours whose payments are open until a blockhash expires, or nearly. They run at once. */
 const SLOW = ['never-sends', 'lies', 'names-another', 'sends-late', 'denies-payment'];
@@ -211,7 +211,7 @@ test('version 2, version 1 and a required memo: the reference verifies and settl
   const payment = await must(payExternal(api, delegate.api_key, v1), 'pay');
   expect(await present(v1, payment.payment_signature)).toMatchObject({ status: 200 });
   await isSeen();
-}, 120_000);
+});
 
 test('our buyer at our facilitator: both sides see the same transaction, and it is paid once', async () => {
   const { facilitator: ours, payTo } = await interop.newVendor();
@@ -339,4 +339,4 @@ test('at most two payments to an address, and five of a key, are open at once', 
     PROVEN_MS,
   );
   expect(await usageOf(delegate)).toEqual(NOTHING);
-}, 120_000);
+});

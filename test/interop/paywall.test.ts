@@ -91,7 +91,7 @@ beforeAll(async () => {
 afterAll(async () => {
   server?.closeAllConnections();
   server?.close();
-}, 60_000);
+});
 
 const errors = () => events.filter(({ event }) => event === 'error');
 

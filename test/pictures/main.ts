@@ -1,5 +1,5 @@
-// `npm run pictures`: the pictures of README.md, of a running stack: the console's home of an
-// account that sells and pays, and a terminal with a 402 that is paid.
+// `npm run prove -- pictures`: the pictures of README.md, of a running stack: the console's home of
+// an account that sells and pays, and a terminal with a 402 that is paid.
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -7,6 +7,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import express from 'express';
 import type { Browser } from 'playwright-core';
+import { readCommandLine } from '../../deploy/local/processes/command-line.ts';
 import {
   createConsumer,
   createDelegate,
@@ -24,6 +25,12 @@ import { openConsole, type Person } from '../support/browser/console.ts';
 import { again, signInPayer } from '../support/browser/console-payer.ts';
 import { createCommandLine } from '../support/packages/command-line.ts';
 import { terminalPage } from './terminal.ts';
+
+readCommandLine({
+  typed: 'npm run prove -- pictures',
+  about: 'Takes the pictures of the README, of the stack on this machine or of STACK_FILE, with Chromium.',
+  options: {},
+});
 
 const root = path.resolve(import.meta.dirname, '../..');
 const FOLDER = path.join(root, 'docs/pictures');

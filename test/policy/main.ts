@@ -1,14 +1,17 @@
+// `npm run prove -- policy`: is each condition of the policy needed by a row of its tables?
 import { registerHooks } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { readCommandLine } from '../../deploy/local/processes/command-line.ts';
 import { listMutants, type Mutant, mutated } from './mutants.ts';
 
-/**
- * Changes the policy for payments of other clients at one place at a time, and evaluates its tables
- * (policy-rows.ts and payment-shapes.ts of test/support/fixtures/chain-submitter) with each change.
- * Prints the
- * changes that no row has found.
- */
+readCommandLine({
+  typed: 'npm run prove -- policy',
+  about: `Changes the policy for payments of other clients at one place at a time, and evaluates its tables
+(policy-rows.ts and payment-shapes.ts of test/support/fixtures/chain-submitter) with each change. Prints the
+changes that no row has found.`,
+  options: {},
+});
 
 const root = path.resolve(import.meta.dirname, '../..');
 const mutants = listMutants();
@@ -41,7 +44,10 @@ type Rows = typeof import('../support/fixtures/chain-submitter/policy-rows.ts') 
 const load = async (mark: number): Promise<Rows> => {
   const [rows, shapes] = await Promise.all(
     ['policy-rows', 'payment-shapes'].map(
-      (name) => import(`${pathToFileURL(path.join(root, `test/support/${name}.ts`)).href}?${MARK}=${mark}`),
+      (name) =>
+        import(
+          `${pathToFileURL(path.join(root, `test/support/fixtures/chain-submitter/${name}.ts`)).href}?${MARK}=${mark}`
+        ),
     ),
   );
   return { ...rows, ...shapes };

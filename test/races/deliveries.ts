@@ -115,7 +115,8 @@ const signedPayment = async ({ api, chain, rows, buyerWith, newVendor }: Fixture
       const left = await chain.balance(wallet.publicKey);
       const received = await chain.balance(payTo);
       const recorded = await rows(
-        "select status from settlement.settlements where payout_address = $1 and status = 'redeemed'",
+        `select status from settlement.settlements join settlement.incoming_payments using (settlement_id)
+         where payout_address = $1 and status = 'redeemed'`,
         [payTo],
       );
       const transfers = (await chain.history(payTo)).length;

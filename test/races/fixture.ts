@@ -11,6 +11,7 @@ import {
   settleWith,
 } from '../../deploy/local/seed/actors.ts';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
+import type { EveryDatabase } from '../../deploy/local/servers/every-database.ts';
 import { networkOf } from '../../deploy/local/stack/networks.ts';
 import type { Stack } from '../../deploy/local/stack/stack-file.ts';
 import { payExternal } from '../support/actors/outgoing.ts';
@@ -38,7 +39,7 @@ type Buyer = { token: string; accountId: string; causedByItself?: readonly strin
 /** The fixture of the races: the public API of a stack, its chain, its database. */
 export type Fixture = Awaited<ReturnType<typeof createFixture>>;
 
-export const createFixture = async (stack: Stack, database: pg.Pool) => {
+export const createFixture = async (stack: Stack, database: EveryDatabase) => {
   const api = createApi(stack.gateway_url);
   const chain = chainOf(stack.environments.test!);
   const vendor = await createVendor(api, stack, { price: PRICE });

@@ -1,30 +1,26 @@
-// `npm run races`: races that must have one winner, again and again over a stack of its own.
-import pg from 'pg';
-import { readCommandLine, refuse, wholeNumber } from '../../deploy/local/processes/command-line.ts';
+// `npm run prove -- races`: races that must have one winner, again and again over a stack of its
+// own.
+import { readCommandLine, refuse, text, whole } from '../../deploy/local/processes/command-line.ts';
+import { connectDatabases } from '../../deploy/local/servers/every-database.ts';
 import { HIGH_HOURLY_CAPS } from '../../deploy/local/stack/settings.ts';
 import { startStack } from '../../deploy/local/stack/stack.ts';
 import { testStateDir } from '../support/servers/test-state.ts';
 import { createFixture } from './fixture.ts';
 import { races, run } from './races.ts';
 
-const usage = `Usage: npm run races -- [options]
-
-  --rounds 30       how often each race is run
-  --seconds 3600    after this time no new round begins
-  --only delegate   races whose name contains the text (default: all)
-  --help            this text`;
-
-const { values } = readCommandLine(usage, {
+const { values } = readCommandLine({
+  typed: 'npm run prove -- races',
+  about: 'Makes concurrent calls that must have one winner, again and again over a stack of its own.',
   options: {
-    rounds: { type: 'string', default: '30' },
-    seconds: { type: 'string', default: '3600' },
-    only: { type: 'string', default: '' },
+    rounds: whole('N', 'how often each race is run', 30),
+    seconds: whole('N', 'after this time no new round begins', 3600),
+    only: text('TEXT', 'only the races whose name contains the text, like delegate', ''),
   },
 });
-const rounds = wholeNumber('rounds', values.rounds);
+const { rounds } = values;
 const chosen = Object.entries(races).filter(([name]) => name.includes(values.only));
 if (chosen.length === 0) refuse(`the races are: ${Object.keys(races).join('; ')}`);
-const deadline = performance.now() + wholeNumber('seconds', values.seconds) * 1000;
+const deadline = performance.now() + values.seconds * 1000;
 
 const running = await startStack({
   stateDir: testStateDir('races'),
@@ -36,7 +32,7 @@ const running = await startStack({
   // Two replicas of each service that could disagree.
   instances: { settlement: 2, 'chain-submitter': 2 },
 });
-const database = new pg.Pool({ connectionString: running.stack.postgres_url, max: 2 });
+const database = connectDatabases(running.stack.postgres_urls, { max: 2 });
 const results = new Map(chosen.map(([name]) => [name, { breaks: new Set<string>(), seconds: 0 }]));
 let counts: ReadonlyMap<string, number> = new Map();
 let broken = 0;

@@ -258,7 +258,8 @@ const redeemAgainstExpiry: Race = async (fixture) => {
   // redeems.
   await rows(
     `update settlement.settlements set redeem_expires_at = now() + random() * $2 * interval '1 millisecond',
-       created_at = created_at - redeem_window_seconds * interval '1 second'
+       created_at = created_at - redeem_window_seconds * interval '1 second',
+       expires_from = expires_from - redeem_window_seconds * interval '1 second'
      where settlement_id = any($1)`,
     [ids, SPREAD_MS],
   );

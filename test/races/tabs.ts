@@ -23,10 +23,11 @@ type Ended = { settlement_id: string; status: string; amount: string; used: stri
 const endedTabs = (fixture: Fixture, tabs: readonly Tab[]) => {
   const read = () =>
     fixture.rows<Ended>(
-      `select s.settlement_id, status, quote_amount::text as amount, s.units_consumed::text as used,
-         (select coalesce(sum(units), 0)::text from settlement.consumptions as c
-           where c.settlement_id = s.settlement_id) as uses
-       from settlement.settlements as s where settlement_id = any($1)`,
+      `select s.settlement_id, status, quote_amount::text as amount, (a.used_pico / 1000000)::text as used,
+         (select (coalesce(sum(u.amount_pico), 0) / 1000000)::bigint::text from settlement.uses as u
+           where u.settlement_id = s.settlement_id) as uses
+       from settlement.settlements as s join settlement.authorizations as a using (settlement_id)
+       where settlement_id = any($1)`,
       [tabs.map(({ settlement_id }) => settlement_id)],
     );
   return waitFor(read, (rows) => rows.every(({ status }) => ENDED.includes(status)), ENDED_WITHIN_MS, 100);

@@ -2,12 +2,14 @@ import { LIMITS, WALLET_LIMITS } from '../../shared/contract/limits.ts';
 import type { QuoteClaims } from '../../shared/contract/tokens.ts';
 import type { Payee } from '../../shared/lib/money/payees.ts';
 import type { ApprovalsTables } from './approvals-tables.ts';
-import { EPOCH, type Model, model, tokenOf } from './database.ts';
+import { EPOCH, type Model, model, PartOfKeys, tokenOf } from './database.ts';
 import { extensionModel } from './extension-model.ts';
 import type { Harness } from './harness.ts';
 import {
+  type Acceptance,
+  acceptancesOf,
   type Delegate,
-  extensionsOf,
+  findAcceptance,
   hasHistory,
   isPayingQuote,
   leftOfCaps,
@@ -36,10 +38,10 @@ type Values = {
   expires_at: string;
   is_fresh: boolean;
   /** Of an authorization. */
-  max_amount?: string;
-  capture_mode?: 'manual' | 'usage';
+  ceiling?: string;
+  mode?: 'manual' | 'usage';
   unit_price?: string | null;
-  capture_threshold?: string | null;
+  threshold?: string | null;
   settlement_token?: string;
   ends_at?: number;
   new_payer_cap?: string;
@@ -50,23 +52,23 @@ const LOCK_WAIT_MS = 2000;
 
 /** The columns of a payment that is made at once, or holds nothing. */
 const NOTHING_AUTHORIZED = {
-  ...{ max_amount: null, capture_mode: null, unit_price: null },
-  ...{ capture_threshold: null, settlement_token: null, redeem_expires_at: null, capture_due_at: null },
-  ...{ capture_retry_at: null, capturing_at: null },
+  ...{ ceiling: null, used: null, mode: null, unit_price: null, ends_at: null },
+  ...{ threshold: null, settlement_token: null, redeem_expires_at: null, due_at: null },
+  ...{ retry_at: null, capturing_at: null },
   ...{ at_risk_at: null, voided_at: null, usable: false },
 } as const;
 
 /** The columns in which an authorization differs from a payment. */
-const authorizationOf = ({ max_amount, ...values }: Values): Partial<Settlement> =>
-  max_amount === undefined
+const authorizationOf = ({ ceiling, ...values }: Values): Partial<Settlement> =>
+  ceiling === undefined
     ? {}
     : {
-        ...{ status: 'authorized', chain_status: 'none', max_amount: BigInt(max_amount) },
-        capture_mode: values.capture_mode ?? null,
-        capture_threshold: values.capture_threshold == null ? null : BigInt(values.capture_threshold),
+        ...{ status: 'authorized', chain_status: 'none', ceiling: BigInt(ceiling), used: 0n },
+        mode: values.mode ?? null,
+        threshold: values.threshold == null ? null : BigInt(values.threshold),
         settlement_token: tokenOf(values.settlement_token!),
-        redeem_expires_at: values.ends_at!,
-        capture_due_at: values.ends_at!,
+        ends_at: values.ends_at!,
+        due_at: values.ends_at!,
       };
 
 const isOver = (cap: bigint | null, amount: bigint): boolean => cap !== null && cap < amount;
@@ -74,8 +76,8 @@ const isOver = (cap: bigint | null, amount: bigint): boolean => cap !== null && 
 /**
  * The model of acceptance. `evaluate` makes the decisions of the statement's step `evaluated` in
  * the same order. A further refusal is a further line in each. The step `decided` holds the amounts
- * of one wallet in order. Rows of other transactions are read from the snapshot, so the unique
- * indexes decide last. Rows that the statement locks (`for update`) are read in their newest
+ * of one wallet in order. Rows of other transactions are read from the snapshot, so the keys decide
+ * last. Rows that the statement locks (`for update`) are read in their newest
  * version.
  */
 export const acceptModels = (
@@ -100,9 +102,10 @@ export const acceptModels = (
   const appNow = () => EPOCH + now();
   /** When each row became visible, because a snapshot may be older. */
   const insertedAt = new Map<string, number>();
-  const isAttempt = (row: Settlement, { account_id, payment_attempt_id }: Values) =>
-    row.account_id === account_id && row.payment_attempt_id === payment_attempt_id;
-  const isPaying = (row: Settlement, { quote_id }: Values) => row.quote_id === quote_id && isPayingQuote(row);
+  const findPaying = ({ quote_id }: Values, isSeen = (_: Acceptance) => true) =>
+    [...settlements.values()]
+      .flatMap(acceptancesOf)
+      .find((one) => one.quote_id === quote_id && isPayingQuote(one) && isSeen(one));
 
   const leftOf = (delegate: Delegate) =>
     leftOfCaps(delegate, off === 'limits of a delegate' ? delegate.spent : delegate.held + delegate.spent);
@@ -111,8 +114,9 @@ export const acceptModels = (
     is_fresh || (delegate_id === null && off === 'limits of an account');
   const heldOf = (payer: Payer): bigint => (off === 'conditional holds' ? 0n : payer.held);
 
-  const isVisible = (row: Settlement, snapshot: number): boolean =>
-    insertedAt.get(row.settlement_id)! <= snapshot;
+  const isSeen = (id: string, snapshot: number): boolean => insertedAt.get(id)! <= snapshot;
+  const isVisible = ({ settlement_id }: Settlement, snapshot: number): boolean =>
+    isSeen(settlement_id, snapshot);
   const snapshotNow = (): number => {
     const ageMs = random.between(0, 30);
     return now() - (harness.isReplayed() ? 0 : ageMs);
@@ -132,23 +136,23 @@ export const acceptModels = (
       .filter((row) => row.account_id === account_id && row.status === 'authorized')
       .reduce((sum, row) => sum + ceilingAt(row, moment), 0n);
   };
-  /** The ceiling of an open authorization at a moment: extensions may have raised it since then. */
+  /** The ceiling of an open authorization at a moment: it may have been extended since then. */
   const ceilingAt = (row: Settlement, moment: number): bigint => {
     if (!isVisible(row, moment)) return 0n;
-    const later = extensionsOf(settlements, row).filter((one) => !isVisible(one, moment));
-    return later.reduce((ceiling, { quote_amount }) => ceiling - quote_amount, row.quote_amount);
+    const later = (row.extensions ?? []).filter(({ extension_id }) => !isSeen(extension_id, moment));
+    return later.reduce((ceiling, { amount }) => ceiling - BigInt(amount), row.quote_amount);
   };
   const exceedsNewPayer = ({ account_id, new_payer_cap: cap, quote_amount }: Values, open: bigint): boolean =>
     cap !== undefined && !hasHistory(settlements, account_id) && open + quote_amount > BigInt(cap);
 
   /** @param first the refusals that have precedence over those of a settle */
   const evaluate = (values: Values, snapshot: number, first = (): string | null => null): string => {
-    const seen = [...settlements.values()].filter((row) => isVisible(row, snapshot));
-    const isExisting = seen.some((row) => isAttempt(row, values));
+    const inSnapshot = ({ id }: Acceptance) => isSeen(id, snapshot);
+    const isExisting = findAcceptance(settlements, values, inSnapshot) !== undefined;
     const payer = payers.get(values.wallet_id);
 
     if (isExisting && off !== 'attempt read first') return 'existing';
-    if (seen.some((row) => isPaying(row, values))) return 'quote_settled';
+    if (findPaying(values, inSnapshot) !== undefined) return 'quote_settled';
     const own = first();
     if (own !== null) return own;
     if (Date.parse(values.expires_at) <= appNow()) return 'quote_expired';
@@ -185,10 +189,21 @@ export const acceptModels = (
       ? { open_micro: openOf(values, snapshot), cap_micro: BigInt(values.new_payer_cap!) }
       : { open_micro: null, cap_micro: null };
 
-  const violatesIndex = (values: Values): boolean =>
-    [...settlements.values()].some(
-      (row) => isAttempt(row, values) || (off !== 'unique quote index' && isPaying(row, values)),
-    );
+  /** How many of the keys of an attempt and its quote are taken. */
+  const takenKeys = (values: Values): number => {
+    const ofAttempt = findAcceptance(settlements, values) !== undefined;
+    const ofQuote = off !== 'unique quote index' && findPaying(values) !== undefined;
+    return Number(ofAttempt) + Number(ofQuote);
+  };
+  /**
+   * Whether they are.
+   * @throws PartOfKeys if only one of them is, and the statement has no effect
+   */
+  const isTaken = (values: Values): boolean => {
+    const taken = takenKeys(values);
+    if (taken === 1) throw new PartOfKeys();
+    return taken === 2;
+  };
 
   const valuesOf = (input: string): Values[] =>
     (JSON.parse(input) as (Values & { quote_amount: string; fee_amount: string })[]).map((one) => ({
@@ -225,17 +240,22 @@ export const acceptModels = (
       taken.set(values.wallet_id, sum);
       const ofAccount = `authorized ${values.account_id}`;
       const open = taken.get(ofAccount) ?? openOf(values, snapshot);
-      if (values.max_amount !== undefined) taken.set(ofAccount, open + values.quote_amount);
+      if (values.ceiling !== undefined) taken.set(ofAccount, open + values.quote_amount);
       if (exceedsNewPayer(values, open)) return { values, decision: 'deferred' };
       const least = payer.balance < payer.allowance ? payer.balance : payer.allowance;
       if (least - heldOf(payer) < sum || exceedsCap(values)) return { values, decision: 'deferred' };
       return { values, decision: 'accepted' };
     });
-    return decided.map(({ values, decision }) => {
+    // Before any of them is inserted: one that got a part of its keys undoes them all.
+    const withoutKeys = new Set(
+      decided.filter(({ values, decision }) => decision === 'accepted' && isTaken(values)),
+    );
+    return decided.map((one) => {
+      const { values, decision } = one;
       const { settlement_id } = values;
       const compared = { ...comparedWith(values, decision), ...tabFigures(values, decision, snapshot) };
       if (decision !== 'accepted') return { settlement_id, decision, outbox: [], ...compared };
-      if (violatesIndex(values)) return { settlement_id, decision: 'conflict', outbox: [], ...compared };
+      if (withoutKeys.has(one)) return { settlement_id, decision: 'conflict', outbox: [], ...compared };
       insert(values);
       const messagesOfRow = outgoing.filter(({ payload }) => payload.settlement_id === settlement_id);
       const outbox = insertOutbox(JSON.stringify(messagesOfRow));
@@ -251,6 +271,16 @@ export const acceptModels = (
     insertRow(values, authorizationOf(values));
     const text = `${values.settlement_id} is accepted, held ${payer.held} of ${payer.balance}`;
     harness.trace('settlements', text);
+  };
+
+  const insertExtension = (values: Values, target: Settlement): void => {
+    const { settlement_id: extension_id, payment_attempt_id, quote_id, quote_token } = values;
+    const amount = String(values.quote_amount);
+    insertedAt.set(extension_id, now());
+    target.extensions!.push({
+      ...{ extension_id, payment_attempt_id, quote_id, quote_token, amount, created_at: appNow() },
+    });
+    harness.call(extension_id, `E(${payment_attempt_id})`);
   };
 
   const insertRow = (values: Values, own: Partial<Settlement>): void => {
@@ -269,8 +299,7 @@ export const acceptModels = (
       redeem_id: null,
       rail: 'quittance',
       payer_address: null,
-      extends: null,
-      extensions: null,
+      extensions: own.ceiling == null ? null : [],
       source_account: null,
       service_name: null,
       payout_address: null,
@@ -283,7 +312,7 @@ export const acceptModels = (
       failure_message: null,
       created_at: appNow(),
       elapsed: false,
-      holding: own.status !== 'merged',
+      holding: true,
       generation: 0,
       dispatch_count: 1,
       progressed_at: now(),
@@ -300,12 +329,12 @@ export const acceptModels = (
     }),
     model<{ input: string; messages: string }>(
       /existing\.found as is_existing, settled\.found.*queued as \(/s,
-      'input messages',
+      'input _ messages',
       acceptAll,
     ),
     extensionModel(harness, {
       ...{ settlements, payers, delegates, isUsable, insertOutbox, valuesOf, snapshotNow, isVisible },
-      ...{ evaluate, comparedWith, tabFigures, violatesIndex, insertRow },
+      ...{ evaluate, comparedWith, tabFigures, takenKeys, isTaken, insertExtension },
     }),
   ];
 };

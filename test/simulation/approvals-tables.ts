@@ -3,7 +3,7 @@ import type { ApprovalRow } from '../../services/settlement/approvals/store/appr
 import type { Payee } from '../../shared/lib/money/payees.ts';
 import { EPOCH, type Model, model } from './database.ts';
 import type { Harness } from './harness.ts';
-import type { Delegate, Settlement } from './settlement-rows.ts';
+import { type Delegate, findAcceptance, type Settlement } from './settlement-rows.ts';
 
 /** A row of `approvals`, with the moments from which a snapshot has it and its approval. */
 export type ApprovalRecord = Omit<ApprovalRow, 'status' | 'settlement_id'> & {
@@ -47,13 +47,9 @@ export const createApprovalsTables = (
   const rows = () => [...approvals.values()];
   let onInserted: (row: ApprovalRecord) => void = () => {};
 
-  const usedBy = ({ account_id, payment_attempt_id }: ApprovalRecord, snapshot = now()) =>
-    [...settlements.values()].find(
-      (row) =>
-        row.account_id === account_id &&
-        row.payment_attempt_id === payment_attempt_id &&
-        row.created_at - EPOCH <= snapshot,
-    )?.settlement_id ?? null;
+  const usedBy = (approval: ApprovalRecord, snapshot = now()) =>
+    findAcceptance(settlements, approval, ({ created_at }) => created_at - EPOCH <= snapshot)?.row
+      .settlement_id ?? null;
   const statusOf = (row: ApprovalRecord): ApprovalRow['status'] => {
     const isUsed = usedBy(row) !== null;
     if (row.approved === false) return 'denied';

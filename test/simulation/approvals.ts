@@ -9,7 +9,7 @@ import { EPOCH } from './database.ts';
 import { type Harness, type Process, require } from './harness.ts';
 import type { SettlementReplica } from './processes.ts';
 import type { Random } from './random.ts';
-import { acceptedMicro, type Settlement } from './settlement-rows.ts';
+import { type Acceptance, acceptancesOf, findAcceptance } from './settlement-rows.ts';
 import type { SettlementTables } from './settlement-tables.ts';
 
 const TRIES = 8;
@@ -126,13 +126,13 @@ export const createApprovalAmounts = (random: Random, isOn: boolean) => (): bigi
   isOn && random.chance(0.8) ? BigInt(Math.max(1, random.int(0, 3) * 1_000_000)) : null;
 
 /** Whether an approval is about exactly this payment. */
-const isOfPayment = (approval: ApprovalRecord, row: Settlement): boolean =>
+const isOfPayment = (approval: ApprovalRecord, { row, micro, quote_id, quote_token }: Acceptance): boolean =>
   approval.account_id === row.account_id &&
   approval.delegate_id === row.delegate_id &&
-  approval.amount === acceptedMicro(row) &&
-  isDeepStrictEqual(approval.payees, row.payees ?? payeesOfQuote(storedClaims(row.quote_token))) &&
+  approval.amount === micro &&
+  isDeepStrictEqual(approval.payees, row.payees ?? payeesOfQuote(storedClaims(quote_token))) &&
   approval.rail === row.rail &&
-  approval.quote_id === row.quote_id &&
+  approval.quote_id === quote_id &&
   approval.resource === row.resource;
 
 /**
@@ -143,12 +143,11 @@ export const checkApprovals = ({ settlements, delegates, approvals: { approvals 
   if (![...delegates.values()].some(({ approval_above }) => approval_above !== null)) return;
   const used = new Set<string>();
   const rows = [...approvals.values()];
-  for (const row of settlements.values()) {
-    const { settlement_id: id, payment_attempt_id, delegate_id } = row;
-    const amount = acceptedMicro(row);
-    const above = delegates.get(delegate_id ?? '')?.approval_above ?? null;
+  for (const acceptance of [...settlements.values()].flatMap(acceptancesOf)) {
+    const { id, payment_attempt_id, micro: amount, row } = acceptance;
+    const above = delegates.get(row.delegate_id ?? '')?.approval_above ?? null;
     if (above === null || amount <= above) continue;
-    const isOf = (one: ApprovalRecord) => isOfPayment(one, row);
+    const isOf = (one: ApprovalRecord) => isOfPayment(one, acceptance);
     const own = rows.find((one) => one.payment_attempt_id === payment_attempt_id && isOf(one));
     const found = own ?? rows.find(isOf);
     require(found !== undefined, 'a payment above the amount has its approval', () => id);
@@ -156,7 +155,8 @@ export const checkApprovals = ({ settlements, delegates, approvals: { approvals 
     require(!used.has(approval_id), 'one payment for an approval', () => `${approval_id}: ${id}`);
     used.add(approval_id);
     require(approved !== false, 'no payment is denied', () => `${approval_id}: ${id}`);
-    const isInTime = decided_at !== null && decided_at <= row.created_at && row.created_at < expires_at;
+    const isInTime =
+      decided_at !== null && decided_at <= acceptance.created_at && acceptance.created_at < expires_at;
     require(approved === true && isInTime, 'approved before the payment and in time', () => id);
     require(own !== undefined, 'an approval is of its own attempt', () => `${approval_id}: ${id}`);
   }
@@ -169,9 +169,7 @@ export const checkOwners = (
 ): void => {
   for (const { approvalId, decision, status, at } of answers) {
     const row = approvals.get(approvalId)!;
-    const payment = [...settlements.values()].find(
-      (one) => one.account_id === row.account_id && one.payment_attempt_id === row.payment_attempt_id,
-    );
+    const payment = findAcceptance(settlements, row);
     const detail = () => `${approvalId} is ${row.approved}, ${decision} was answered ${status}`;
     if (status === 'denied') {
       require(row.approved === false, 'an answered decision stands', detail);

@@ -28,7 +28,7 @@ export const authorizationModels = (harness: Harness, tables: Tables): Model[] =
   const withPayer = (row: Settlement) =>
     show(row).map((shown) => {
       const { owner, authority } = payers.get(row.wallet_id)!;
-      const extension_tokens = extensionTokens(settlements, row);
+      const extension_tokens = extensionTokens(row);
       return { ...(shown as object), owner, authority, extension_tokens, may_be_captured: false };
     });
 
@@ -42,29 +42,29 @@ export const authorizationModels = (harness: Harness, tables: Tables): Model[] =
     const jobs = JSON.parse(messages) as { payload: { settlement_id: string } }[];
     return (JSON.parse(given) as NewCapture[]).flatMap((one) => {
       const row = settlements.get(one.settlement_id);
-      if (row === undefined || row.status !== 'authorized' || row.max_amount === null) return [];
-      const isStale = row.units_consumed !== BigInt(one.used) || (one.beyond_use && !isUsable(row));
+      if (row === undefined || row.status !== 'authorized' || row.ceiling === null) return [];
+      const isStale = row.used !== BigInt(one.used) || (one.beyond_use && !isUsable(row));
       if (isStale && off !== 'a capture decides on the newest use') return [];
       if (!move(row, 'capture')) return [];
       release(row, row.quote_amount - BigInt(one.amount));
       Object.assign(row, {
         quote_amount: BigInt(one.amount),
         fee_amount: BigInt(one.fee),
-        ...{ capture_due_at: null, capture_retry_at: null, capturing_at: appNow() },
+        ...{ due_at: null, retry_at: null, capturing_at: appNow() },
       });
       const own = jobs.filter(({ payload }) => payload.settlement_id === row.settlement_id);
       return [{ ...row, outbox: tables.insertOutbox(JSON.stringify(own)) }];
     });
   };
 
-  const isDue = ({ capture_due_at: due, capture_retry_at: retry }: Settlement): boolean =>
+  const isDue = ({ due_at: due, retry_at: retry }: Settlement): boolean =>
     due !== null && due <= appNow() && (retry ?? 0) <= appNow();
 
   const postpone = ({ seconds, id }: { seconds: number; id: string }): unknown[] => {
     const row = settlements.get(id)!;
     if (row.status !== 'authorized') return [];
     harness.trace('settlements', `${id} is captured later`);
-    row.capture_retry_at = off === 'capture over a cap: decided again' ? Infinity : appNow() + seconds * 1000;
+    row.retry_at = off === 'capture over a cap: decided again' ? Infinity : appNow() + seconds * 1000;
     if (off === 'capture over a cap: its ceiling stays held') release(row, row.quote_amount);
     return [];
   };
@@ -74,8 +74,7 @@ export const authorizationModels = (harness: Harness, tables: Tables): Model[] =
     const row = settlements.get(id);
     if (row?.account_id !== account || row.status !== 'authorized') return [];
     harness.trace('settlements', `${id} is closed by its payer`);
-    if (off !== 'closing: nothing is used afterwards')
-      row.capture_due_at = Math.min(row.capture_due_at!, appNow());
+    if (off !== 'closing: nothing is used afterwards') row.due_at = Math.min(row.due_at!, appNow());
     return [{ id }];
   };
 
@@ -84,34 +83,30 @@ export const authorizationModels = (harness: Harness, tables: Tables): Model[] =
     (JSON.parse(given) as NewVoid[]).flatMap((one) => {
       const row = settlements.get(one.settlement_id);
       if (row === undefined || row.status !== 'authorized') return [];
-      const isStale = one.used !== null && row.units_consumed !== BigInt(one.used);
+      const isStale = one.used !== null && row.used !== BigInt(one.used);
       if (isStale && off !== 'a void decides on the newest use') return [];
       if (!move(row, 'void')) return [];
       release(row, row.quote_amount);
-      Object.assign(row, { holding: false, capture_due_at: null, voided_at: appNow() });
-      return [{ ...row, used: row.units_consumed, events: tables.publishEnd(row, event) }];
+      Object.assign(row, { holding: false, due_at: null, voided_at: appNow() });
+      return [{ ...row, used: row.used, events: tables.publishEnd(row, event) }];
     });
 
   return [
     model<{ id: string }>(
-      /from settlements where settlement_id = \$1 and service_id = \$2 and max_amount is not null/,
+      /as may_be_captured.* as of_kind on true where settlement_id = \$1 and service_id = \$2$/s,
       'id _',
       ({ id }) => {
         const row = settlements.get(id);
-        return row === undefined || row.max_amount === null ? [] : withPayer(row);
+        return row === undefined || row.ceiling === null ? [] : withPayer(row);
       },
     ),
-    model<{ limit: number }>(/from settlements where capture_due_at <= app_now\(\)/, 'limit', ({ limit }) =>
+    model<{ limit: number }>(/as of_kind on true where due_at <= app_now\(\)/, 'limit', ({ limit }) =>
       [...settlements.values()].filter(isDue).slice(0, limit).flatMap(withPayer),
     ),
     // No database of settlement is restored in the simulation.
-    model(/from settlements where capture_due_at > app_now\(\)/, '_', () => []),
-    model<{ seconds: number; id: string }>(/set capture_retry_at = app_now\(\) \+/, 'seconds id', postpone),
-    model<{ account: string; id: string }>(
-      /update settlements set capture_due_at = least/,
-      'account id',
-      close,
-    ),
+    model(/as of_kind on true where due_at > app_now\(\)/, '_', () => []),
+    model<{ seconds: number; id: string }>(/set retry_at = app_now\(\) \+/, 'seconds id', postpone),
+    model<{ account: string; id: string }>(/update authorizations set due_at = least/, 'account id', close),
     model(/set status = 'capturing'/, 'given messages', capture),
     model(/set status = 'voided'/, 'given subject prefix', end),
   ];

@@ -11,7 +11,7 @@ type Authorized = { settlement_id: string; settlement_token: string };
 type Report = { of: Authorized; usages: { usage_id: string; amount: string }[]; first: Used | null };
 
 /**
- * The same but for the ceiling, which is that of its call: an extension may have raised it between
+ * The same but for the ceiling, which is that of its call: it may have been extended between
  * two calls, whose answers may overtake one another.
  */
 const isRepeatOf = (first: Used, { max_amount, left, ...answer }: Used): boolean =>
@@ -35,7 +35,7 @@ export const createMeteringVendor = (
     onEnding,
   }: {
     replicas: () => readonly SettlementReplica[];
-    /** Null: it ends authorizations as soon as they are used, because nobody raises them. */
+    /** Null: it ends authorizations as soon as they are used, because nobody extends them. */
     onEnding: ((id: string) => void) | null;
   },
 ) => {
@@ -164,11 +164,11 @@ type MeteringVendor = ReturnType<typeof createMeteringVendor>;
 
 /** What was used is captured, nothing else, and what was answered with 200 is recorded. */
 export const checkAuthorizations = (
-  { settlements, consume: { consumptions } }: SettlementTables,
+  { settlements, using: { uses } }: SettlementTables,
   { answered, named, givenUp }: MeteringVendor,
 ): void => {
   for (const row of settlements.values()) {
-    const { settlement_id: id, max_amount: max, quote_amount: amount, units_consumed: used, status } = row;
+    const { settlement_id: id, ceiling: max, quote_amount: amount, used, status } = row;
     if (max === null) continue;
     require(amount <= max, 'never more captured than authorized', () => `${id}: ${amount} of ${max}`);
     const said = named.get(id) ?? 0n;
@@ -179,9 +179,7 @@ export const checkAuthorizations = (
       require(used === 0n, 'no use is voided', () => `${id}: ${used}`);
   }
   for (const [id, ids] of answered) {
-    const recorded = new Set(
-      consumptions.flatMap((row) => (row.settlement_id === id ? [row.request_id] : [])),
-    );
+    const recorded = new Set(uses.flatMap((row) => (row.settlement_id === id ? [row.usage_id] : [])));
     for (const usageId of ids)
       require(recorded.has(usageId), 'a use that was answered is recorded', () => `${id}: ${usageId}`);
   }

@@ -25,7 +25,7 @@ export type Quote = {
   units: number | null;
   /** Its amount is a ceiling, of which the vendor captures what is used. */
   hasCeiling: boolean;
-  /** The quote whose ceiling it raises. Null: it raises none. */
+  /** The quote whose ceiling it extends. Null: none. */
   extended: Quote | null;
   claims: Claims;
 };
@@ -108,7 +108,7 @@ export const signQuote = (claims: Claims, { payer, extended }: Pick<Quote, 'paye
   hasCeiling: claims.capture !== undefined,
 });
 
-/** A quote that raises the ceiling of another one, as the quote service signs it. */
+/** A quote that extends the ceiling of another one, as the quote service signs it. */
 export const createExtension = (
   harness: Harness,
   { number, extended, addedMicro, livesMs }: Record<'number' | 'livesMs', number> & Extending,

@@ -9,7 +9,7 @@ import type { SettlementTables } from './settlement-tables.ts';
 
 const TRIES = 4;
 
-/** Payers that close what they have authorized, while it is used, raised or ended. */
+/** Payers that close what they have authorized, while it is used, extended or ended. */
 export const createClosing = (
   harness: Harness,
   {
@@ -53,7 +53,7 @@ export const createClosing = (
     /** After every event. */
     check: (): void => {
       for (const [id, used] of closed) {
-        const now = settlements.get(id)!.units_consumed;
+        const now = settlements.get(id)!.used;
         require(now === used, 'nothing is used of what its payer has closed', () =>
           `${id}: ${now} of ${used}`);
       }

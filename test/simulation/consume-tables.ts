@@ -27,13 +27,11 @@ export const createConsumeTables = (
     settlements,
     move,
     windowElapsed,
-    isUsable,
     publishEnd,
   }: {
     settlements: Map<string, Settlement>;
     move: (row: Settlement, event: Event) => boolean;
     windowElapsed: (row: Settlement) => boolean;
-    isUsable: (row: Settlement) => boolean;
     publishEnd: (row: Settlement, end: { subject: string; prefix: string }) => unknown[];
   },
 ) => {
@@ -43,27 +41,10 @@ export const createConsumeTables = (
   const findEarlier = (settlement_id: string, request_id: string) =>
     consumptions.find((row) => row.settlement_id === settlement_id && row.request_id === request_id);
 
-  /** What a request consumes besides earlier uses. Null: nothing, or another amount. */
-  const wantedOf = ({ settlement_id, uses }: Input) => {
-    const shown = uses.map((use) => ({
-      request_id: use.request_id,
-      units: BigInt(use.amount!),
-      earlier: off === 'unique id of a consume' ? undefined : findEarlier(settlement_id, use.request_id),
-    }));
-    if (shown.some(({ earlier, units }) => earlier !== undefined && earlier.units !== units)) return null;
-    const wanted = shown.filter(({ earlier }) => earlier === undefined);
-    return wanted.length === 0 ? null : wanted;
-  };
-
   /** The conditions on the locked row of the settlement. */
-  const isOpen = (row: Settlement, { token_hash, event }: Input, units: bigint): boolean => {
+  const isOpen = (row: Settlement, { token_hash }: Input, units: bigint): boolean => {
     if (row.settlement_token === null || byteaText(tokenHash(row.settlement_token)) !== token_hash)
       return false;
-    if (event === 'use') {
-      if (row.status !== 'authorized' || row.max_amount === null) return false;
-      if (!isUsable(row)) return false;
-      return off === 'ceiling of an authorization' || row.units_consumed + units <= row.max_amount;
-    }
     if (row.status !== 'issued' && row.status !== 'redeemed') return false;
     if (row.status === 'issued' && windowElapsed(row)) return false;
     if (row.chain_status !== 'confirmed' && row.chain_status !== 'finalized') return false;
@@ -73,44 +54,36 @@ export const createConsumeTables = (
 
   const consume = ({ given, ...end }: Shown): unknown[] =>
     (JSON.parse(given) as Input[]).flatMap((input) => {
-      const row = settlements.get(input.settlement_id)!;
-      const wanted = wantedOf(input);
-      const sum = (wanted ?? []).reduce((total, { units }) => total + units, 0n);
-      if (wanted === null || !isOpen(row, input, sum)) return [];
+      const { settlement_id, request_id } = input;
+      const row = settlements.get(settlement_id)!;
+      const units = BigInt(input.units);
+      const isRepeat =
+        off !== 'unique id of a consume' && findEarlier(settlement_id, request_id) !== undefined;
+      if (isRepeat || !isOpen(row, input, units)) return [];
       const redeems = row.status === 'issued';
-      for (const { request_id, units } of wanted) {
-        row.units_consumed += units;
-        consumptions.push({
-          settlement_id: row.settlement_id,
-          request_id,
-          units,
-          units_consumed: row.units_consumed,
-        });
-        harness.trace('consumptions', `${row.settlement_id}: ${request_id} consumes ${units}`);
-      }
-      if (input.event === 'consume') {
-        row.redeemed_at ??= EPOCH + now();
-        move(row, 'consume');
-      } else if (row.capture_threshold !== null && row.units_consumed >= row.capture_threshold)
-        row.capture_due_at = EPOCH + now();
+      row.units_consumed += units;
+      const { units_consumed } = row;
+      consumptions.push({ settlement_id, request_id, units, units_consumed });
+      harness.trace('consumptions', `${settlement_id}: ${request_id} consumes ${units}`);
+      row.redeemed_at ??= EPOCH + now();
+      move(row, 'consume');
       return [{ ...row, events: redeems ? publishEnd(row, end) : [] }];
     });
 
   const models: Model[] = [
-    model<Shown>(/^with input as .*insert into consumptions /s, 'given _ _ subject prefix', consume),
-    model<{ requestIds: readonly string[]; id: string }>(
-      /jsonb_build_object\('request_id', request_id, /,
-      'requestIds id _',
-      ({ requestIds, id }) => {
+    model<Shown>(/^with input as .*insert into consumptions /s, 'given _ _ _ _ _ _ subject prefix', consume),
+    model<{ requestId: string; id: string }>(
+      /left join consumptions as c on/,
+      'requestId id _',
+      ({ requestId, id }) => {
         const row = settlements.get(id);
         if (row === undefined) return [];
-        const found = requestIds.flatMap((requestId) => findEarlier(id, requestId) ?? []);
-        const earlier = (off === 'consume read after a refusal' ? [] : found).map((one) => ({
-          request_id: one.request_id,
-          units: `${one.units}`,
-          units_consumed: `${one.units_consumed}`,
-        }));
-        return [{ ...row, elapsed: windowElapsed(row), usable: isUsable(row), closed: false, earlier }];
+        const found = off === 'consume read after a refusal' ? undefined : findEarlier(id, requestId);
+        const earlier = {
+          earlier_units: found?.units ?? null,
+          earlier_consumed: found?.units_consumed ?? null,
+        };
+        return [{ ...row, ...earlier, elapsed: windowElapsed(row), closed: false, forgotten: false }];
       },
     ),
   ];

@@ -117,10 +117,10 @@ export const checkConsumed = ({ settlements, consume: { consumptions } }: Settle
   }
   for (const [id, sum] of sums) {
     const row = settlements.get(id)!;
-    const { units_consumed: consumed, units_total, max_amount, redeemed_at } = row;
-    const total = max_amount ?? BigInt(units_total!);
+    const { units_consumed: consumed, units_total, redeemed_at } = row;
+    const total = BigInt(units_total!);
     require(consumed === sum, 'consumed is the sum of the ids', () => `${id}: ${consumed} for ${sum}`);
     require(sum <= total, 'never more consumed than the bundle', () => `${id}: ${sum} of ${total}`);
-    if (max_amount === null) require(redeemed_at !== null, 'a consumed settlement is redeemed', () => id);
+    require(redeemed_at !== null, 'a consumed settlement is redeemed', () => id);
   }
 };

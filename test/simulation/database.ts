@@ -68,6 +68,15 @@ export class UniqueViolation extends Error {
   readonly code = '23505';
 }
 
+/** As Postgres reports that an accepted payment got only a part of its keys. */
+export class PartOfKeys extends Error {
+  readonly code = '23502';
+  readonly column = 'settlement_id';
+}
+
+/** What a statement may end with. Anything else is a mistake of the code. */
+const EXPECTED = [Unavailable, UniqueViolation, PartOfKeys];
+
 /** Runs a model, and records what it did, to compare it with its statement (sql/shadow.ts). */
 export type Recorder = { record: (statement: Statement, run: () => unknown[]) => unknown[] };
 
@@ -149,7 +158,7 @@ export const createDatabase = (
       const run = () => found.run(bind(found, statement) as never);
       return shadow === undefined ? run() : shadow.record(statement, run);
     } catch (error) {
-      if (!(error instanceof Unavailable || error instanceof UniqueViolation)) harness.fault(error);
+      if (!EXPECTED.some((kind) => error instanceof kind)) harness.fault(error);
       throw error;
     }
   };

@@ -28,9 +28,9 @@ type Accepting<V extends Extending> = {
   evaluate: (values: V, snapshot: number, first: () => string | null) => string;
   comparedWith: (values: V, decision: string) => object;
   tabFigures: (values: V, decision: string, snapshot: number) => object;
-  violatesIndex: (values: V) => boolean;
-  /** Inserts a row that holds nothing. */
-  insertRow: (values: V, columns: Partial<Settlement>) => void;
+  takenKeys: (values: V) => number;
+  isTaken: (values: V) => boolean;
+  insertExtension: (values: V, target: Settlement) => void;
 };
 
 /**
@@ -57,20 +57,19 @@ export const extensionModel = <V extends Extending>(harness: Harness, accepting:
       (row) =>
         accepting.isVisible(row, snapshot) &&
         row.quote_id === quoteId &&
-        row.max_amount !== null &&
+        row.ceiling !== null &&
         row.account_id === values.account_id &&
         row.wallet_id === values.wallet_id &&
         row.delegate_id === values.delegate_id &&
         row.service_id === values.service_id &&
-        (row.extensions ?? 0) < MAX_EXTENSIONS &&
+        row.extensions!.length < MAX_EXTENSIONS &&
         isOpen(row, snapshot),
     );
 
-  const raise = (target: Settlement, added: bigint, { feeMin, feeBps }: Bound): void => {
-    target.max_amount! += added;
+  const extend = (target: Settlement, added: bigint, { feeMin, feeBps }: Bound): void => {
+    target.ceiling! += added;
     target.quote_amount += added;
-    target.extensions = (target.extensions ?? 0) + 1;
-    const fee = (target.max_amount! * feeBps) / 10_000n;
+    const fee = (target.ceiling! * feeBps) / 10_000n;
     target.fee_amount = fee > feeMin ? fee : feeMin;
     if (off === 'extension: holds the addition') return;
     payers.get(target.wallet_id)!.held += added;
@@ -85,36 +84,43 @@ export const extensionModel = <V extends Extending>(harness: Harness, accepting:
     const decision = accepting.evaluate(values, snapshot, () =>
       target === undefined ? 'authorization_closed' : null,
     );
-    const nothing = { raised_id: null, raised_token: null, raised_ceiling: null, raised_ends_at: null };
+    const nothing = {
+      extended_id: null,
+      extended_token: null,
+      extended_ceiling: null,
+      extended_ends_at: null,
+    };
     const shown = { outbox: [], ...nothing };
     const figures = accepting.tabFigures(values, decision, snapshot);
     const compared = { ...accepting.comparedWith(values, decision), ...figures };
     if (decision !== 'accepted' || target === undefined) return [{ decision, ...shown, ...compared }];
-    if (accepting.violatesIndex(values)) {
-      if (off === 'extension: counts once under a repeat') raise(target, values.quote_amount, bound);
-      return [{ decision: 'conflict', ...shown, ...compared }];
+    const conflict = [{ decision: 'conflict', ...shown, ...compared }];
+    if (off === 'extension: counts once under a repeat' && accepting.takenKeys(values) > 0) {
+      extend(target, values.quote_amount, bound);
+      return conflict;
     }
-    accepting.insertRow(values, { status: 'merged', chain_status: 'none', extends: target.settlement_id });
-    raise(target, values.quote_amount, bound);
-    const { settlement_id, max_amount, settlement_token, redeem_expires_at } = target;
-    const text = `${settlement_id} is raised by ${values.quote_amount} to ${max_amount}`;
+    if (accepting.isTaken(values)) return conflict;
+    accepting.insertExtension(values, target);
+    extend(target, values.quote_amount, bound);
+    const { settlement_id, ceiling, settlement_token, ends_at } = target;
+    const text = `${settlement_id} is extended by ${values.quote_amount} to ${ceiling}`;
     harness.trace('settlements', text);
     const event = { subject: bound.subject, msg_id: bound.prefix + values.settlement_id, payload: null };
     return [
       {
         ...{ decision, ...compared },
         outbox: accepting.insertOutbox(JSON.stringify([event])),
-        raised_id: settlement_id,
-        raised_token: settlement_token,
-        raised_ceiling: max_amount,
-        raised_ends_at: redeem_expires_at,
+        extended_id: settlement_id,
+        extended_token: settlement_token,
+        extended_ceiling: ceiling,
+        extended_ends_at: ends_at,
       },
     ];
   };
 
   return model<Bound>(
     /existing\.found as is_existing, settled\.found.*as extension_quote_id/s,
-    'input quoteId _ feeMin feeBps subject prefix _',
+    'input _ quoteId quoteId _ feeMin feeBps subject prefix _',
     accept,
   );
 };

@@ -5,17 +5,17 @@ import type { Chain } from './chain.ts';
 import { type Attempt, type Clients, createExtension, OTHER_DELEGATE } from './clients.ts';
 import { type Harness, require } from './harness.ts';
 import type { Random } from './random.ts';
-import { acceptedMicro, extensionsOf, type Settlement } from './settlement-rows.ts';
+import { acceptancesOf, type Settlement } from './settlement-rows.ts';
 import type { SettlementTables } from './settlement-tables.ts';
 import { requestOf } from './submitter-rows.ts';
 import type { SubmitterTables } from './submitter-tables.ts';
 
-/** Numbers of quotes that raise a ceiling. */
+/** Numbers of quotes that extend a ceiling. */
 const EXTENSIONS = 3000;
 type Tables = { settlement: SettlementTables; submitter: SubmitterTables; clients: Clients };
 
 /**
- * Buyers that raise the ceiling of an authorization that they have: at once, during its use, after
+ * Buyers that extend the ceiling of an authorization that they have: at once, during its use, after
  * its window, and while its vendor ends it. Several programs pay the same quote, by one attempt or
  * by others, and some by a credential that did not authorize.
  */
@@ -69,8 +69,8 @@ export const createExtending = (
 };
 
 /** The sum of the quotes that were accepted for an authorization. */
-const signedMicro = (settlements: Map<string, Settlement>, row: Settlement): bigint =>
-  extensionsOf(settlements, row).reduce((sum, one) => sum + one.quote_amount, acceptedMicro(row));
+const signedMicro = (row: Settlement): bigint =>
+  acceptancesOf(row).reduce((sum, { micro }) => sum + micro, 0n);
 
 /** After every event: a ceiling is what was accepted for it, and an extension is nothing itself. */
 export const checkExtensions = ({
@@ -83,26 +83,19 @@ export const checkExtensions = ({
   const quotes = new Set<string>();
   const extensions = new Set<string>();
   for (const row of settlements.values()) {
-    const { settlement_id: id, quote_id, quote_amount, status, max_amount: max } = row;
-    if (row.extends !== null) {
-      const isNothing = status === 'merged' && row.chain_status === 'none' && !row.holding;
-      require(isNothing &&
-        row.tx_hash === null &&
-        row.settlement_token === null, 'an extension holds and pays nothing', () => `${id} is ${status}`);
-      require(!quotes.has(quote_id), 'an extension counts once', () => `${quote_id} counts twice`);
-      quotes.add(quote_id);
-      extensions.add(id);
-      const raised = settlements.get(row.extends);
-      require(raised?.quote_id === storedClaims(row.quote_token).extends &&
-        raised?.account_id === row.account_id &&
-        raised.delegate_id === row.delegate_id, 'an extension raises what its quote names', () =>
-        `${id} raises ${row.extends}`);
+    const { settlement_id: id, quote_id, quote_amount, status, ceiling: max } = row;
+    for (const extension of row.extensions ?? []) {
+      const { extension_id, quote_id: own, quote_token } = extension;
+      require(!quotes.has(own), 'an extension counts once', () => `${own} counts twice`);
+      quotes.add(own);
+      extensions.add(extension_id);
+      require(quote_id === storedClaims(quote_token).extends, 'an extension is of what its quote names', () =>
+        `${extension_id} extends ${id}`);
     }
     if (max === null) continue;
-    const signed = signedMicro(settlements, row);
+    const signed = signedMicro(row);
     require(max === signed, 'a ceiling is the sum of its quotes', () => `${id}: ${max} of ${signed}`);
-    require(row.units_consumed <= signed, 'never more used than was signed', () =>
-      `${id}: ${row.units_consumed} of ${signed}`);
+    require(row.used! <= signed, 'never more used than was signed', () => `${id}: ${row.used!} of ${signed}`);
     if (status === 'authorized')
       require(quote_amount === max && row.holding, 'an open authorization holds its ceiling', () =>
         `${id}: ${quote_amount} of ${max}`);
@@ -126,12 +119,12 @@ const checkAnswered = (
   settlements: Map<string, Settlement>,
   { attemptId, paid, quote }: Pick<Attempt, 'attemptId' | 'quote'> & { paid: NonNullable<Attempt['paid']> },
 ): void => {
-  const raised = settlements.get(paid.settlement_id)!;
-  const own = extensionsOf(settlements, raised).filter(({ quote_id }) => quote_id === quote.quoteId);
+  const extended = settlements.get(paid.settlement_id)!;
+  const own = extended.extensions!.filter(({ quote_id }) => quote_id === quote.quoteId);
   require(own.length === 1, 'an extension that was answered counts', () => `${attemptId}: ${own.length}`);
-  const [most, least] = [raised.max_amount!, quote.grossMicro + quote.extended!.grossMicro];
+  const [most, least] = [extended.ceiling!, quote.grossMicro + quote.extended!.grossMicro];
   const said = paid.max_amount === undefined ? null : BigInt(paid.max_amount);
-  require(said === null || (least <= said && said <= most), 'an answer names the raised ceiling', () =>
+  require(said === null || (least <= said && said <= most), 'an answer names the extended ceiling', () =>
     `${attemptId}: ${said}`);
 };
 

@@ -71,12 +71,6 @@ export const RULES = [
   'outgoing: limits of a delegate',
   'outgoing: holds of a wallet',
   'outgoing: search after a restore',
-  'cells: one claim of a quote',
-  'cells: closed before its claim is released',
-  'cells: lane in the acceptance',
-  'cells: epoch of a lane',
-  'cells: open payments hold their lane',
-  'cells: attempts move with their lane',
 ] as const;
 export type Rule = (typeof RULES)[number];
 

@@ -7,10 +7,10 @@ import { createSignedPayments } from '../../services/chain-submitter/incoming/si
 import { createSimulations } from '../../services/chain-submitter/incoming/simulations.ts';
 import { submitIncoming } from '../../services/chain-submitter/incoming/submit-incoming.ts';
 import { acceptForeign } from '../../services/settlement/incoming/accept-foreign.ts';
-import { createIncomingGroupCommit } from '../../services/settlement/incoming/group-commit.ts';
 import { recordHandOut } from '../../services/settlement/incoming/record-hand-out.ts';
 import { reissueForeign } from '../../services/settlement/incoming/reissue-foreign.ts';
 import { resumeIncoming } from '../../services/settlement/incoming/resume-incoming.ts';
+import { createIncomingGroupCommit } from '../../services/settlement/incoming/store/group-commit.ts';
 import { x402Settle } from '../../services/settlement/incoming/x402-settle.ts';
 import { onSettleProgressed } from '../../services/settlement/settlements/on-chain-submitter-settle-progressed.ts';
 import { actors } from './actors.ts';

@@ -3,9 +3,9 @@ import type {
   HandOutRequest,
   IncomingRow,
   NewIncomingPayment,
-} from '../../services/settlement/record/store/incoming-payments.ts';
+} from '../../services/settlement/record/store/incoming/incoming-payments.ts';
 import { isoTime } from '../../shared/lib/clock.ts';
-import { calls, currentCall, EPOCH, type Model, model } from './database.ts';
+import { calls, currentCall, EPOCH, type Model, model, PartOfKeys } from './database.ts';
 import type { Harness } from './harness.ts';
 import type { Settlement } from './settlement-rows.ts';
 import type { SettlementTables } from './settlement-tables.ts';
@@ -31,13 +31,14 @@ const HANDED_OUT_FOR_MS = 5000;
 const LATE_COMMIT_MS = 600_000;
 const STALLED_MS = { confirmed: 45_000, unsigned: 70_000, signed: 15_000 };
 
-const isIncoming = (row: Settlement): row is IncomingSettlement => row.rail === 'x402' || row.rail === 'mpp';
+export const isIncoming = (row: Settlement): row is IncomingSettlement =>
+  row.rail === 'x402' || row.rail === 'mpp';
 
 export type IncomingTables = ReturnType<typeof createIncomingTables>;
 
 /**
- * The statements of services/settlement/record/store/incoming-payments.ts over the tables of
- * settlement, with their guards. The unique indexes decide races, as in the statements.
+ * The statements of services/settlement/record/store/incoming/incoming-payments.ts over the tables
+ * of settlement, with their guards. The keys decide races, as in the statements.
  */
 export const createIncomingTables = (
   harness: Harness,
@@ -73,16 +74,24 @@ export const createIncomingTables = (
   const findBy = (hash: string): IncomingSettlement | undefined =>
     rows().find(({ message_hash }) => message_hash === hash);
 
-  const isTaken = ({ message_hash, service_id, source_account, external_id }: Inserting): boolean =>
-    rows().some(
+  /**
+   * Whether the keys of a payment are taken.
+   * @throws PartOfKeys if only a part of them is, and the statement has no effect
+   */
+  const isTaken = (values: Inserting): boolean => {
+    const { message_hash, service_id, source_account, external_id } = values;
+    const ofMessage = off !== 'incoming: unique message' && findBy(message_hash) !== undefined;
+    if (external_id === null) return ofMessage;
+    const ofIdentifier = rows().some(
       (row) =>
-        (row.message_hash === message_hash && off !== 'incoming: unique message') ||
-        (external_id !== null &&
-          row.external_id === external_id &&
-          row.service_id === service_id &&
-          row.source_account === source_account &&
-          row.status !== 'failed'),
+        row.external_id === external_id &&
+        row.service_id === service_id &&
+        row.source_account === source_account &&
+        row.status !== 'failed',
     );
+    if (ofMessage !== ofIdentifier) throw new PartOfKeys();
+    return ofMessage;
+  };
   const insert = (values: Inserting): IncomingSettlement => {
     const accrued_fee = BigInt(values.accrued_fee);
     const row = {
@@ -95,8 +104,16 @@ export const createIncomingTables = (
       ...{ status: 'pending', chain_status: 'pending', tx_hash: null, superseded_tx_hashes: [] },
       ...{ settlement_token: null, issued_at: null, redeem_expires_at: null, redeemed_at: null },
       ...{ redeem_id: null, failure_code: null, failure_message: null, units_total: null },
-      ...{ max_amount: null, capture_mode: null, unit_price: null, at_risk_at: null, voided_at: null },
-      ...{ extends: null, extensions: null, payees: null },
+      ...{
+        ceiling: null,
+        used: null,
+        mode: null,
+        unit_price: null,
+        ends_at: null,
+        at_risk_at: null,
+        voided_at: null,
+      },
+      ...{ extensions: null, payees: null },
       ...{
         usable: false,
         units_consumed: 0n,
@@ -139,9 +156,9 @@ export const createIncomingTables = (
       };
     });
     const inserted = new Map<string, IncomingSettlement>();
-    const byMessage = [...evaluated].sort((a, b) => (a.values.message_hash < b.values.message_hash ? -1 : 1));
-    for (const { values, has_credit } of byMessage) {
-      if (has_credit !== true || isTaken(values)) continue;
+    // Before any of them is inserted: one that got a part of its keys undoes them all.
+    const free = evaluated.filter(({ values, has_credit }) => has_credit === true && !isTaken(values));
+    for (const { values } of free) {
       const row = insert(values);
       inserted.set(row.settlement_id, row);
       if (row.accrued_fee > 0n && off !== 'incoming: credit in the insert')
@@ -207,17 +224,24 @@ export const createIncomingTables = (
       for (const id of ids) if (!feeAccounts.has(id)) feeAccounts.set(id, { accrued: 0n, paid: 0n });
       return [];
     }),
-    model<{ hashes: string[] }>(/from settlements\s+where message_hash = any\(/, 'hashes', ({ hashes }) =>
-      isHidden() ? [] : [...new Set(hashes)].flatMap((hash) => findBy(hash) ?? []).map(show),
+    model<{ hashes: string[] }>(
+      /as of_kind on true\s+where settlement_id in \(\s+select settlement_id from settlement_keys\s+where kind = 'message' and key = any\(/,
+      'hashes',
+      ({ hashes }) =>
+        isHidden() ? [] : [...new Set(hashes)].flatMap((hash) => findBy(hash) ?? []).map(show),
     ),
-    model<{ hash: string }>(/from settlements where message_hash = \$1 and not rail/, 'hash', ({ hash }) => {
-      const call = currentCall();
-      if (call !== undefined) call.attemptReadAt = now();
-      const row = findBy(hash);
-      return row === undefined || isHidden() ? [] : [show(row)];
-    }),
+    model<{ hash: string }>(
+      /as of_kind on true where settlement_id = \(\s+select k\.settlement_id from settlement_keys as k where k\.kind = 'message' and k\.key = \$1\)$/,
+      'hash',
+      ({ hash }) => {
+        const call = currentCall();
+        if (call !== undefined) call.attemptReadAt = now();
+        const row = findBy(hash);
+        return row === undefined || isHidden() ? [] : [show(row)];
+      },
+    ),
     model<{ service: string; source: string; external: string }>(
-      /where service_id = \$1 and source_account = \$2\s+and external_id = \$3/,
+      /where kind = 'external_id'\s+and key = \$1 \|\| '\/' \|\| \$2 \|\| '\/' \|\| \$3$/,
       'service source external',
       ({ service, source, external }) =>
         rows().filter(
@@ -234,12 +258,12 @@ export const createIncomingTables = (
       ({ json }) => (JSON.parse(json) as HandOutRequest[]).flatMap(handOut),
     ),
     model<{ json: string } & End>(
-      /redeem_id = input\.redeem_id, handed_out_at = null/,
+      /redeem_id = input\.redeem_id\s+from delivered/,
       'json ids subject prefix',
       ({ json, ...end }) => (JSON.parse(json) as Redeeming[]).flatMap((one) => redeem(one, end)),
     ),
     model<{ id: string; redeemId: string }>(
-      /redeemed_at = null, redeem_id = null,\s+handed_out_at = null, hand_out_id = null/,
+      /set handed_out_at = null, hand_out_id = null\s+from changed/,
       'id account service redeemId',
       ({ id, redeemId }) => {
         const row = settlements.get(id) as IncomingSettlement | undefined;

@@ -10,7 +10,7 @@ import type { FundingTables, Refund } from './funding-tables.ts';
 import { require } from './harness.ts';
 import { isToOthers } from './outgoing-chain.ts';
 import type { Vendor } from './refunds.ts';
-import { acceptedMicro, limitsOf, type Settlement } from './settlement-rows.ts';
+import { acceptancesOf, limitsOf, type Settlement } from './settlement-rows.ts';
 import type { SettlementTables } from './settlement-tables.ts';
 import { requestOf } from './submitter-rows.ts';
 import type { SubmitterTables } from './submitter-tables.ts';
@@ -33,7 +33,7 @@ export type Judged = {
 
 /** Whether nothing more happens to a settlement. */
 export const isFinal = ({ chain_status, status }: Settlement): boolean =>
-  chain_status === 'finalized' || chain_status === 'failed' || status === 'voided' || status === 'merged';
+  chain_status === 'finalized' || chain_status === 'failed' || status === 'voided';
 
 /** Much longer than the sweeper needs to claim an intent without a lease. */
 const RESTS_MS = 15_000;
@@ -114,12 +114,11 @@ const checkDelegates = ({ settlements, delegates }: SettlementTables): void => {
     const { holding, chain_status, quote_amount } = row;
     const id = limitsOf(row);
     // An extension is a payment of its own here: its owner limits what each quote may cost.
-    const accepted = acceptedMicro(row);
-    const most = delegates.get(id)?.per_payment ?? accepted;
-    require(accepted <= most, 'no payment exceeds the limit of one payment', () =>
-      `${id}: ${accepted} of ${most}`);
-    // The authorization that it extended has its amount.
-    if (row.status === 'merged') continue;
+    for (const { micro } of acceptancesOf(row)) {
+      const most = delegates.get(id)?.per_payment ?? micro;
+      require(micro <= most, 'no payment exceeds the limit of one payment', () =>
+        `${id}: ${micro} of ${most}`);
+    }
     if (chain_status === 'failed' || row.status === 'voided') continue;
     const counter = holding ? held : spent;
     counter.set(id, (counter.get(id) ?? 0n) + quote_amount);
@@ -247,20 +246,16 @@ const endedUnpaidAt = ({ chain_status, progressed_at, voided_at }: Settlement): 
  * (test/support/rules/refusals.ts).
  */
 const checkRefusals = ({ clients, settlement }: Judged): void => {
-  const rows = [...settlement.settlements.values()].flatMap((row) => {
-    // The money of an extension moves, or not, with the authorization that it extended.
-    const payment = row.extends === null ? row : settlement.settlements.get(row.extends)!;
-    const known = {
-      accountId: row.account_id,
-      attemptId: row.payment_attempt_id,
-      quoteId: row.quote_id,
-      acceptedAt: row.created_at - EPOCH,
-      failedAt: endedUnpaidAt(payment),
-      paid: payment.issued_at !== null,
-    };
-    const ids = new Set([payment.settlement_id, row.settlement_id]);
-    return [...ids].map((settlementId) => ({ ...known, settlementId }));
-  });
+  // The money of an extension moves, or not, with its authorization.
+  const rows = [...settlement.settlements.values()].flatMap(acceptancesOf).map(({ row, ...one }) => ({
+    settlementId: row.settlement_id,
+    accountId: row.account_id,
+    attemptId: one.payment_attempt_id,
+    quoteId: one.quote_id,
+    acceptedAt: one.created_at - EPOCH,
+    failedAt: endedUnpaidAt(row),
+    paid: row.issued_at !== null,
+  }));
   const [found] = untrueRefusals(clients.refusals, rows);
   require(found === undefined, 'every refusal is true', () =>
     `${found?.refusal.attemptId} at ${found?.refusal.askedAt.toFixed(0)}: ${found?.what}`);

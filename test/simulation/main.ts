@@ -1,38 +1,27 @@
-import { readCommandLine, wholeNumber } from '../../deploy/local/processes/command-line.ts';
+import { flag, readCommandLine, whole } from '../../deploy/local/processes/command-line.ts';
 import { createPool, WORKERS } from './pool.ts';
 import type { Outcome } from './simulate.ts';
 import { startPostgres } from './sql/postgres.ts';
 
-const usage = `Usage: npm run simulate -- [options]
-
-  --seeds 1000   number of seeds; with --sql 10
-  --from 1       the first seed
-  --seed n       only this seed
-  --cells 4      several cells, with claims and lanes between them (docs/design/settle.md)
-  --sql          executes each statement on Postgres too, and compares results and tables
-  --workers n    number of threads (default: one per core)
-  --trace        the trace of every seed, not only of the first broken ones
-  --help         this text
-
-Prints the progress every few seconds and each broken seed. The exit code is 1 if a seed broke.`;
-
 const PROGRESS_EVERY_MS = 5000;
 const TRACES = 3;
 
-const { values } = readCommandLine(usage, {
+const { values } = readCommandLine({
+  typed: 'npm run prove -- simulate',
+  about: `Runs the rules of payment in the order of events that a seed gives. Prints the progress every few seconds and each
+broken seed. Ends with 1 if a seed broke.`,
   options: {
-    seeds: { type: 'string' },
-    from: { type: 'string', default: '1' },
-    seed: { type: 'string' },
-    sql: { type: 'boolean', default: false },
-    cells: { type: 'string', default: '1' },
-    workers: { type: 'string', default: String(WORKERS) },
-    trace: { type: 'boolean', default: false },
+    seeds: whole('N', 'number of seeds; without it 1000, and 10 with --sql'),
+    from: whole('N', 'the first seed', 1),
+    seed: whole('N', 'only this seed'),
+    sql: flag('executes each statement on Postgres too, and compares results and tables'),
+    workers: whole('N', 'number of threads', WORKERS),
+    trace: flag('the trace of every seed, not only of the first broken ones'),
   },
 });
-const first = wholeNumber('seed', values.seed ?? values.from);
-const count =
-  values.seed === undefined ? wholeNumber('seeds', values.seeds ?? (values.sql ? '10' : '1000')) : 1;
+const { workers } = values;
+const first = values.seed ?? values.from;
+const count = values.seed === undefined ? (values.seeds ?? (values.sql ? 10 : 1000)) : 1;
 const begun = Date.now();
 const secondsSince = () => ((Date.now() - begun) / 1000).toFixed(1);
 let reportedAt = begun;
@@ -54,12 +43,10 @@ const onOutcome = (outcome: Outcome): boolean => {
   console.error(`${done} of ${count} seeds in ${secondsSince()} s, ${broken.length} broken`);
   return true;
 };
-const cells = wholeNumber('cells', values.cells);
-const workers = wholeNumber('workers', values.workers);
 // The threads get its address from the environment.
 const postgres = values.sql ? await startPostgres() : null;
 const pool = createPool(Math.min(workers, count));
-await pool.runSeeds({ first, count }, { traced: values.trace, cells, sql: values.sql, onOutcome });
+await pool.runSeeds({ first, count }, { traced: values.trace, sql: values.sql, onOutcome });
 await pool.close();
 await postgres?.stop();
 const { payments, refunds, refusals, statements, virtualMs } = sums;
@@ -68,5 +55,5 @@ console.log(
     `${values.sql ? `${statements} statements as on Postgres, ` : ''}${(virtualMs / 3_600_000).toFixed(1)} virtual hours in ${secondsSince()} s: ${broken.length} broken`,
 );
 if (broken.length > 0)
-  console.log(`replay one with: npm run simulate -- --seed ${Math.min(...broken)} --trace`);
+  console.log(`replay one with: npm run prove -- simulate --seed ${Math.min(...broken)} --trace`);
 process.exitCode = broken.length > 0 ? 1 : 0;

@@ -1,11 +1,21 @@
-import { MAX_OPEN, MAX_OPEN_OF_PAYEE } from '../../services/settlement/record/store/outgoing-refusals.ts';
+import {
+  MAX_OPEN,
+  MAX_OPEN_OF_PAYEE,
+} from '../../services/settlement/record/store/outgoing/outgoing-refusals.ts';
 import { WALLET_LIMITS } from '../../shared/contract/limits.ts';
 import { isOutgoingRail } from '../../shared/contract/settlement/rail.ts';
 import type { Payee } from '../../shared/lib/money/payees.ts';
 import type { ApprovalsTables } from './approvals-tables.ts';
 import { EPOCH, type Model, model } from './database.ts';
 import type { Harness } from './harness.ts';
-import { type Delegate, leftOfCaps, limitsOf, type Payer, type Settlement } from './settlement-rows.ts';
+import {
+  type Delegate,
+  findAcceptance,
+  leftOfCaps,
+  limitsOf,
+  type Payer,
+  type Settlement,
+} from './settlement-rows.ts';
 
 /** An outgoing payment as the accepting statement binds it. */
 type Values = {
@@ -41,8 +51,16 @@ const NOTHING_YET = {
   ...{ tx_hash: null, superseded_tx_hashes: [], settlement_token: null, redeem_expires_at: null },
   ...{ redeemed_at: null, redeem_id: null, source_account: null, message_hash: null, issued_at: null },
   ...{ failure_code: null, failure_message: null, fee_amount: 0n, accrued_fee: 0n, units_consumed: 0n },
-  ...{ max_amount: null, capture_mode: null, unit_price: null, at_risk_at: null, voided_at: null },
-  ...{ usable: false, capture_threshold: null, capture_due_at: null, extends: null, extensions: null },
+  ...{
+    ceiling: null,
+    used: null,
+    mode: null,
+    unit_price: null,
+    ends_at: null,
+    at_risk_at: null,
+    voided_at: null,
+  },
+  ...{ usable: false, threshold: null, due_at: null, extensions: null },
   ...{ refund_reserved: 0n, elapsed: false, holding: true, generation: 0, dispatch_count: 1 },
 } as const;
 
@@ -67,8 +85,9 @@ export const isOutgoing = (row: Settlement): row is OutgoingRow => isOutgoingRai
 
 /**
  * The outgoing payments of settlement with the guards of
- * services/settlement/record/store/accept-outgoing.ts and outgoing-payments.ts. The accepting
- * statement has locked its delegate and all wallets of the account, so its snapshot is new.
+ * services/settlement/record/store/outgoing/accept-outgoing.ts and outgoing-payments.ts. The
+ * accepting statement has locked its delegate and all wallets of the account, so its snapshot is
+ * new.
  */
 export const createOutgoingSettlement = (
   harness: Harness,
@@ -91,10 +110,8 @@ export const createOutgoingSettlement = (
   /** When a backup was restored; null: never. */
   let restoredAt: number | null = null;
   const outgoing = () => [...settlements.values()].filter(isOutgoing);
-  const findAttempt = (accountId: string, attemptId: string) =>
-    [...settlements.values()].find(
-      (row) => row.account_id === accountId && row.payment_attempt_id === attemptId,
-    );
+  const findAttempt = (account_id: string, payment_attempt_id: string) =>
+    findAcceptance(settlements, { account_id, payment_attempt_id })?.row;
 
   const leftOf = (delegate: Delegate) => {
     const { held, spent } = delegate;
@@ -217,7 +234,7 @@ export const createOutgoingSettlement = (
       accept,
     ),
     model<{ accountId: string; attemptId: string }>(
-      /requirement::text as requirement.*from settlements\s+where account_id = \$1/s,
+      /requirement::text as requirement.* as of_kind on true\s+where settlement_id = \(.*'attempt'/s,
       'accountId attemptId',
       ({ accountId, attemptId }) => {
         const row = findAttempt(accountId, attemptId);
@@ -225,8 +242,8 @@ export const createOutgoingSettlement = (
       },
     ),
     model<{ hash: string; source: string; id: string }>(
-      /^update settlements set message_hash = \$1/,
-      'hash source id',
+      /update outgoing_payments as outgoing set message_hash/,
+      'id hash source',
       ({ hash, source, id }) => {
         const row = settlements.get(id);
         if (row === undefined || !isOutgoing(row) || row.message_hash !== null) return [];
@@ -252,12 +269,12 @@ export const createOutgoingSettlement = (
       },
     ),
     model<Scoped>(
-      /from settlements where settlement_id = \$1 and account_id = \$2$/,
+      /as of_kind on true where settlement_id = \$1 and account_id = \$2$/,
       'id accountId',
       findInScope,
     ),
     model<Scoped>(
-      /from settlements where settlement_id = \$1 and account_id = \$2 and delegate_id = \$3$/,
+      /as of_kind on true where settlement_id = \$1 and account_id = \$2 and delegate_id = \$3$/,
       'id accountId delegateId',
       findInScope,
     ),

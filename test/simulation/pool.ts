@@ -3,8 +3,7 @@ import { Worker } from 'node:worker_threads';
 import type { Rule } from './harness.ts';
 import type { Outcome } from './simulate.ts';
 
-/** With more than one cell, `cells.ts` runs it. */
-export type Task = { seed: number; cells: number; off: Rule | null; traced: boolean; sql: boolean };
+export type Task = { seed: number; off: Rule | null; traced: boolean; sql: boolean };
 
 /** One for each core. */
 export const WORKERS = os.availableParallelism();
@@ -62,13 +61,12 @@ export const createPool = (size = WORKERS) => {
       {
         off = null,
         traced = false,
-        cells = 1,
         sql = false,
         onOutcome,
       }: Partial<Omit<Task, 'seed'>> & { onOutcome: (outcome: Outcome) => boolean },
     ): Promise<void> => {
       const seeds = function* () {
-        for (let seed = first; seed < first + count; seed++) yield { seed, off, traced, cells, sql };
+        for (let seed = first; seed < first + count; seed++) yield { seed, off, traced, sql };
       };
       return runTasks(seeds(), onOutcome);
     },

@@ -36,7 +36,6 @@ import { createAcceptedEvents, publishAccepted } from '../../services/settlement
 import { createTermsCache } from '../../services/settlement/core/terms-cache.ts';
 import { consume } from '../../services/settlement/delivering/consume.ts';
 import { expireSettlements } from '../../services/settlement/delivering/expire-settlements.ts';
-import { createRecordUses } from '../../services/settlement/delivering/record-uses.ts';
 import { redeem } from '../../services/settlement/delivering/redeem.ts';
 import { releaseRefund } from '../../services/settlement/refunds/release-refund.ts';
 import { reserveRefund } from '../../services/settlement/refunds/reserve-refund.ts';
@@ -46,6 +45,7 @@ import { settle } from '../../services/settlement/settling/settle.ts';
 import type { Waiting } from '../../shared/bus/wake.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import type { HourlyCaps } from '../../shared/db/hourly-caps.ts';
+import { readsOf } from '../../shared/db/reads.ts';
 import { actors } from './actors.ts';
 import { type Bus, createRelay } from './bus.ts';
 import type { Chain } from './chain.ts';
@@ -232,12 +232,14 @@ export const startSettlement = (
     outbox: Outbox;
     waiting: Waiting;
     submitters: () => readonly Submitter[];
-    /** It looks at the wallets of open authorizations, if the run has any that are raised. */
+    /** It looks at the wallets of open authorizations, if the run has any that are extended. */
     choices: { hasExtensions: boolean; newPayerMicro: bigint };
   },
 ) => {
+  const pool = database.connect(process);
   const records = {
-    pool: database.connect(process),
+    pool,
+    reads: readsOf(pool),
     clock: () => EPOCH + harness.now() + process.skewMs,
     relay: createRelay(harness, { bus, outbox, process }),
   };
@@ -280,7 +282,6 @@ export const startSettlement = (
     quarantine: async ({ reason }) => harness.fail('no event contradicts a record', reason),
     waiting,
     terms: createTermsCache(),
-    recordUses: createRecordUses(records),
     endAuthorization: createEndAuthorization({ ...records, caps: capsOfCaptures }),
     // No authorization is older than a restore of its database here.
     recordLostCapture: async () => false,

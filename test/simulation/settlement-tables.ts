@@ -12,8 +12,10 @@ import type { Harness } from './harness.ts';
 import { createOutgoingSettlement } from './outgoing-settlement.ts';
 import { type Reservation, reservationModels } from './reservation-tables.ts';
 import {
+  acceptancesOf,
   type Delegate,
   extensionTokens,
+  findAcceptance,
   isPayingQuote,
   isUnpaid,
   limitsOf,
@@ -21,6 +23,7 @@ import {
   type Payer,
   type Settlement,
 } from './settlement-rows.ts';
+import { createUseTables } from './use-tables.ts';
 import { watchModels } from './watching.ts';
 
 /** The request of a redeem, as its statement binds it as JSON. */
@@ -32,7 +35,7 @@ export type SettlementTables = ReturnType<typeof createSettlementTables>;
 
 /**
  * The tables of settlement with the guards of the stores of services/settlement. States change by
- * the real transition table. A statement reads other rows from its snapshot, so the unique indexes
+ * the real transition table. A statement reads other rows from its snapshot, so the keys
  * decide races.
  */
 export const createSettlementTables = (harness: Harness) => {
@@ -55,7 +58,7 @@ export const createSettlementTables = (harness: Harness) => {
     row.redeem_expires_at !== null &&
     row.chain_status !== 'pending' &&
     row.redeem_expires_at + forkOf(row).forMs <= appNow();
-  const isUsable = (row: Settlement): boolean => (row.capture_due_at ?? 0) > appNow();
+  const isUsable = (row: Settlement): boolean => (row.due_at ?? 0) > appNow();
   const show = (row: Settlement | undefined): unknown[] =>
     row === undefined ? [] : [{ ...row, elapsed: windowElapsed(row), usable: isUsable(row) }];
   /** Applies an event to a row by the transition table, if it has a transition for it. */
@@ -171,7 +174,8 @@ export const createSettlementTables = (harness: Harness) => {
   const publishEnd = ({ settlement_id }: Settlement, { subject, prefix }: End) =>
     outbox.insert(JSON.stringify([{ subject, msg_id: prefix + settlement_id, payload: null }]));
 
-  const consume = createConsumeTables(harness, { settlements, move, windowElapsed, isUsable, publishEnd });
+  const consume = createConsumeTables(harness, { settlements, move, windowElapsed, publishEnd });
+  const using = createUseTables(harness, { settlements, isUsable });
   const authorizations = authorizationModels(harness, {
     ...{ settlements, payers, delegates, move, show, isUsable, publishEnd },
     insertOutbox: outbox.insert,
@@ -215,9 +219,9 @@ export const createSettlementTables = (harness: Harness) => {
       harness.trace('settlements', `${row.settlement_id} is dispatched again (${row.dispatch_count})`);
       const { owner, authority } = payers.get(row.wallet_id)!;
       const generation = harness.off === 'generation in the job' ? 0 : row.generation;
-      const capture_amount = row.max_amount === null ? null : row.quote_amount;
+      const capture_amount = row.ceiling === null ? null : row.quote_amount;
       const isLost = harness.off === 'extension: its quote in the job of the sweep';
-      const extension_tokens = isLost ? null : extensionTokens(settlements, row);
+      const extension_tokens = isLost ? null : extensionTokens(row);
       const created_at = row.capturing_at ?? row.created_at;
       return { ...row, generation, created_at, owner, authority, capture_amount, extension_tokens };
     });
@@ -237,25 +241,31 @@ export const createSettlementTables = (harness: Harness) => {
     }),
     ...approvals.models,
     ...consume.models,
+    ...using.models,
     ...authorizations,
     ...watchModels(harness, { settlements, payers, insertOutbox: outbox.insert }),
     ...outgoing.models,
     model<{ accountId: string; attemptId: string }>(
-      /from settlements where account_id = \$1 and payment_attempt_id = \$2$/,
-      'accountId attemptId',
+      /as attempt_quote_token.* where settlement_id = \(\s*select k\.settlement_id [^)]*'attempt'[^)]*\)$/s,
+      'attemptId accountId attemptId',
       ({ accountId, attemptId }) => {
         const call = currentCall();
         if (call !== undefined) call.attemptReadAt = now();
-        return isNotRead(call)
-          ? []
-          : show(rows().find((row) => row.account_id === accountId && row.payment_attempt_id === attemptId));
+        const found = findAcceptance(settlements, { account_id: accountId, payment_attempt_id: attemptId });
+        if (found === undefined || isNotRead(call)) return [];
+        const { row, id, quote_id, quote_token } = found;
+        const own = { attempt_quote_id: quote_id, attempt_quote_token: quote_token };
+        return show(row).map((shown) => ({
+          ...(shown as object),
+          ...{ ...own, extension_id: id === row.settlement_id ? null : id },
+        }));
       },
     ),
-    model<{ id: string }>(/from settlements where settlement_id = \$1$/, 'id', ({ id }) =>
+    model<{ id: string }>(/as of_kind on true where settlement_id = \$1$/, 'id', ({ id }) =>
       show(settlements.get(id)),
     ),
     model<{ id: string }>(
-      /from settlements where settlement_id = \$1 and service_id = \$2$/,
+      /as usable from .* as of_kind on true where settlement_id = \$1 and service_id = \$2$/s,
       'id _',
       ({ id }) => show(settlements.get(id)),
     ),
@@ -275,17 +285,17 @@ export const createSettlementTables = (harness: Harness) => {
       },
     ),
     model<{ quoteId: string; accountId: string }>(
-      /where paying_quote_id = \$1 and account_id = \$2$/,
+      /where settlement_id = \([^)]*'quote' and k\.key = \$1\) and account_id = \$2$/,
       'quoteId accountId',
       ({ quoteId, accountId }) => {
         const call = currentCall();
         if (call !== undefined) call.quoteReadAt = now();
         if (isNotRead(call) || harness.off === 'quote read after a refusal') return [];
-        return show(
-          rows().find(
-            (row) => row.quote_id === quoteId && row.account_id === accountId && isPayingQuote(row),
-          ),
-        );
+        const paying = rows()
+          .filter((row) => row.account_id === accountId)
+          .flatMap(acceptancesOf)
+          .find((one) => one.quote_id === quoteId && isPayingQuote(one));
+        return show(paying?.row);
       },
     ),
     model(/select from restores[\s\S]* as lost/, '_ _', () => [{ lost: false }]),
@@ -296,7 +306,7 @@ export const createSettlementTables = (harness: Harness) => {
     ),
     model<{ given: string }>(
       /update settlements as s set tx_hash = input\.tx_hash, generation = input\.generation, progressed_at/,
-      'given',
+      'given _ _',
       ({ given }) => {
         for (const { object_id, tx_hash, generation } of JSON.parse(given) as Progress[]) {
           const row = settlements.get(object_id);
@@ -307,18 +317,18 @@ export const createSettlementTables = (harness: Harness) => {
       },
     ),
     model<{ ids: readonly string[] }>(
-      /as usable from settlements where settlement_id = any\(\$1/,
+      /as usable from .* as of_kind on true where settlement_id = any\(\$1/s,
       'ids',
       ({ ids }) => [...new Set(ids)].flatMap((id) => show(settlements.get(id))),
     ),
     model<{ given: string; messages: string }>(
-      /case message\.subject when/,
+      /case when message\.subject =/,
       // No payment of a run pays fees to the platform.
-      'given platform messages finalized',
+      'given _ _ platform _ _ messages finalized',
       allIncluded,
     ),
     model<{ ids: readonly string[] }>(
-      /as payees, resource, created_at, max_amount\s+from settlements where settlement_id = any\(\$1/,
+      /of_kind\.resource, created_at, ceiling\s+from .* as of_kind on true where settlement_id = any\(\$1/s,
       'ids',
       ({ ids }) => [...new Set(ids)].flatMap((id) => show(settlements.get(id))),
     ),
@@ -344,13 +354,13 @@ export const createSettlementTables = (harness: Harness) => {
     ),
     model(
       /^\s*with before as .*failure_code = \$.*where not was in \('pending', 'capturing'\)/s,
-      'isIncluded id code message generation platform failed reversed',
+      'id id code message id generation isIncluded id platform _ failed reversed',
       failed,
     ),
     model(/set dispatch_count = dispatch_count \+ 1.*rail = 'quittance'/s, 'limit', claimStalled),
     model<{ given: string } & End>(
-      /update settlements as s set status = 'redeemed', redeemed_at = app_now\(\), redeem_id = input\.redeem_id\s+from/,
-      'given ids subject prefix',
+      /update settlements as s set status = 'redeemed', redeemed_at = app_now\(\), redeem_id = input\.redeem_id,\s+expires_from = null\s+from/,
+      'given _ _ subject prefix',
       ({ given, ...end }) =>
         (JSON.parse(given) as Redeeming[]).flatMap(({ settlement_id, token_hash, redeem_id }) => {
           const row = settlements.get(settlement_id);
@@ -372,7 +382,18 @@ export const createSettlementTables = (harness: Harness) => {
   ];
 
   return {
-    ...{ approvals, consume, feeAccounts, reservations, settlements, payers, delegates, outgoing, outbox },
+    ...{
+      approvals,
+      consume,
+      using,
+      feeAccounts,
+      reservations,
+      settlements,
+      payers,
+      delegates,
+      outgoing,
+      outbox,
+    },
     models,
   };
 };

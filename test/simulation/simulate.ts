@@ -26,7 +26,7 @@ import { createSubmitterTables } from './submitter-tables.ts';
 import { drain, openAccounts, profilesOf } from './surroundings.ts';
 import { chooseTraffic, createTraffic } from './traffic.ts';
 
-export const QUIET: Faults = {
+const QUIET: Faults = {
   loss: 0,
   repeat: 0,
   slow: 0,

@@ -22,7 +22,7 @@ const node = async (file: string, ...args: string[]): Promise<string> => {
  * Seconds of work for a core. A busy machine may take ten times as long, and a run that hangs
  * ends itself.
  */
-const TIMEOUT_MS = 600_000;
+const TIMEOUT_MS = 1_800_000;
 
 test(
   '100 seeds: no payment is lost and none is made twice, whatever crashes, is lost or lies',
@@ -34,28 +34,19 @@ test(
 );
 
 test(
-  '100 seeds of four cells: nothing is lost or paid twice, and every claim is used or released',
+  'ten seeds on Postgres: each model answers as its statement, and leaves the same tables',
   async () => {
-    const said = await node('main.ts', '--cells', '4', '--seeds', '100');
-    expect(said).toMatch(/^100 seeds, \d+ payments, .*: 0 broken\n$/);
+    const said = await node('main.ts', '--sql', '--seeds', '10');
+    expect(said).toMatch(/^10 seeds, .*, [1-9]\d{4} statements as on Postgres, .*: 0 broken\n$/);
   },
   TIMEOUT_MS,
 );
 
 test(
-  'two seeds on Postgres: each model answers as its statement, and leaves the same tables',
+  'a seed replays the same run, line by line',
   async () => {
-    const said = await node('main.ts', '--sql', '--from', '11', '--seeds', '2');
-    expect(said).toMatch(/^2 seeds, .*, [1-9]\d{3} statements as on Postgres, .*: 0 broken\n$/);
-  },
-  TIMEOUT_MS,
-);
-
-test.each(['1', '4'])(
-  'a seed replays the same run, line by line, with %s cells',
-  async (cells) => {
     const digest = async () => {
-      const trace = await node('main.ts', '--seed', '7', '--cells', cells, '--trace');
+      const trace = await node('main.ts', '--seed', '7', '--trace');
       // The last line contains real seconds.
       const lines = trace.split('\n').slice(0, -2);
       expect(lines.length).toBeGreaterThan(20);

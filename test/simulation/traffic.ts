@@ -25,7 +25,7 @@ const OUTGOING = 0x2545f491;
 const LIMITS = 0x3c6ef372;
 const CEILINGS = 0x1b873593;
 const NEW_PAYERS = 0x2c1b3c6d;
-/** Two ceilings, or one that is raised a little. */
+/** Two ceilings, or one that is extended a little. */
 const NEW_PAYER_MICRO = 5_000_000n;
 /** Numbers of the delegates that pay vendors of others only, one for each payer. */
 const SMALL_DELEGATE = 60;
@@ -72,7 +72,7 @@ export const chooseTraffic = (seed: number, off: Rule | null) => {
     /** The window of a quote with a ceiling; null: its price is fixed. */
     windowSeconds: () => (hasCeilings && ofCeilings.chance(0.7) ? ofCeilings.int(60, 120) : null),
     /**
-     * Whether ceilings are raised, and their wallets watched. The mutations of other kinds do not
+     * Whether ceilings are extended, and their wallets watched. The mutations of other kinds do not
      * need it, and their known seeds stay.
      */
     hasExtensions,

@@ -28,7 +28,7 @@ export const watchModels = (
   },
 ): Model[] => {
   const openOf = (walletId: string) =>
-    [...settlements.values()].filter((row) => row.wallet_id === walletId && row.capture_due_at !== null);
+    [...settlements.values()].filter((row) => row.wallet_id === walletId && row.due_at !== null);
 
   const isShort = ({ wallet_id, ...observed }: Observed): boolean => {
     const payer = payers.get(wallet_id);
@@ -44,7 +44,7 @@ export const watchModels = (
         if (row.at_risk_at !== null || row.status !== 'authorized') return [];
         const at = EPOCH + harness.now();
         row.at_risk_at = at;
-        row.capture_due_at = Math.min(row.capture_due_at!, at);
+        row.due_at = Math.min(row.due_at!, at);
         harness.trace('settlements', `${row.settlement_id} is at risk`);
         const event = { subject, msg_id: prefix + row.settlement_id, payload: { wallet_id } };
         return insertOutbox(JSON.stringify([event]));
@@ -53,7 +53,7 @@ export const watchModels = (
 
   return [
     model<{ after: string; limit: number }>(
-      /from payers\s+where wallet_id in \(select wallet_id from settlements where capture_due_at/,
+      /from payers\s+where wallet_id in \(select wallet_id from authorizations where due_at/,
       'after limit',
       ({ after, limit }) =>
         [...payers.values()]

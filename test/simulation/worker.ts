@@ -1,10 +1,8 @@
 import { parentPort } from 'node:worker_threads';
-import { simulateCells } from './cells.ts';
 import type { Task } from './pool.ts';
 import { simulate } from './simulate.ts';
 
 /** A thread that runs the seeds that it gets, one at a time. */
-parentPort!.on('message', ({ seed, cells, ...options }: Task) => {
-  const run = cells > 1 ? simulateCells(seed, { ...options, cells }) : simulate(seed, options);
-  void run.then((outcome) => parentPort!.postMessage(outcome));
+parentPort!.on('message', ({ seed, ...options }: Task) => {
+  void simulate(seed, options).then((outcome) => parentPort!.postMessage(outcome));
 });

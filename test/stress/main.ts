@@ -1,41 +1,30 @@
-// `npm run test:stress`: suites again and again, in another order each time and with little CPU.
+// `npm run prove -- stress`: suites again and again, in another order each time and with little
+// CPU.
 import { spawn } from 'node:child_process';
 import { closeSync, globSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { readCommandLine, refuse, wholeNumber } from '../../deploy/local/processes/command-line.ts';
+import { flag, positive, readCommandLine, refuse, whole } from '../../deploy/local/processes/command-line.ts';
 import { everFailed } from './ever-failed.ts';
 import { addRound, type JestRun, nothingYet, table } from './results.ts';
 import { slowDown } from './slow-down.ts';
 
-const usage = `Usage: npm run test:stress -- [pattern] [options]
-
-  pattern           a regular expression for the path of a suite
-                    (default: the suites of test/stress/ever-failed.ts)
-  --rounds 20       how often the suites are run
-  --cpu 0.5         cores that the run gets
-  --workers 2       suites at a time
-  --seed 1          the first round's order of the suites; the next round adds 1
-  --inside          shuffles the tests inside each suite too
-  --help            this text`;
-
-const { values, positionals } = readCommandLine(usage, {
-  allowPositionals: true,
+const { values, words } = readCommandLine({
+  typed: 'npm run prove -- stress',
+  words: '[pattern]',
+  about: `Runs suites again and again: those whose path matches the regular expression, or those of
+test/stress/ever-failed.ts.`,
   options: {
-    rounds: { type: 'string', default: '20' },
-    cpu: { type: 'string', default: '0.5' },
-    workers: { type: 'string', default: '2' },
-    seed: { type: 'string', default: '1' },
-    inside: { type: 'boolean', default: false },
+    rounds: whole('N', 'how often the suites are run', 20),
+    cpu: positive('CORES', 'cores that the run gets', 0.5),
+    workers: whole('N', 'suites at a time', 2),
+    seed: whole('N', "the first round's order of the suites; the next round adds 1", 1),
+    inside: flag('shuffles the tests inside each suite too'),
   },
 });
-const rounds = wholeNumber('rounds', values.rounds);
-const workers = wholeNumber('workers', values.workers);
-const firstSeed = wholeNumber('seed', values.seed);
-const cpu = Number(values.cpu);
-if (!(cpu > 0)) refuse(`--cpu must be a number above 0, not "${values.cpu}"`);
+const { rounds, workers, cpu, seed: firstSeed } = values;
 
 const root = path.resolve(import.meta.dirname, '../..');
-const [pattern] = positionals;
+const [pattern] = words;
 const suites =
   pattern === undefined
     ? [...everFailed]

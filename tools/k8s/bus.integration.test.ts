@@ -97,7 +97,7 @@ beforeAll(async () => {
       () => false,
     ),
   );
-}, 90_000);
+});
 afterAll(() => {
   for (const server of servers) server.kill('SIGKILL');
   rmSync(folder, { recursive: true, force: true });
@@ -135,7 +135,7 @@ test('streams have a copy on each server, and every consumer exists', async () =
       ),
     );
   await nc.close();
-}, 60_000);
+});
 
 test('no server lets a user exceed its rights', async () => {
   for (const [user, number] of [
@@ -213,7 +213,7 @@ test('servers that read their users again keep their clients, take a new key, an
   expect(closed).toEqual(['quote']);
   await staying.close();
   reload(users);
-}, 120_000);
+});
 
 test('a message is stored and delivered while one of the three servers is stopped', async () => {
   const settlement = await as('settlement');
@@ -243,4 +243,4 @@ test('a message is stored and delivered while one of the three servers is stoppe
   );
   await submitter.flush();
   await Promise.all([settlement.close(), submitter.close()]);
-}, 120_000);
+});

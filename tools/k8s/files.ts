@@ -10,6 +10,7 @@ import {
   singleConf,
   TLS_FILES,
 } from './bus.ts';
+import { databaseFiles } from './databases.ts';
 import { type Manifest, manifestsOf } from './manifests.ts';
 import { networkPolicyOf, serverPolicies } from './network.ts';
 import { configOf, environmentOf } from './settings.ts';
@@ -76,6 +77,8 @@ export const clusterFiles = async (): Promise<Record<string, string>> => {
     ENVIRONMENT_SECRETS.map(externalSecret),
   );
   files['k8s/components/external-secrets/gateway/secrets.yaml'] = yaml([externalSecret('gateway')]);
+  for (const [file, manifests] of Object.entries(databaseFiles()))
+    files[`k8s/components/postgres-per-service/${file}`] = yaml(manifests);
   files['k8s/overlays/single-node/one-of-each/nats.conf'] = `# ${HEADER}\n${singleConf()}`;
   return files;
 };

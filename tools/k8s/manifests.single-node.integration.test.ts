@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { createSupervisor, type Supervisor } from '../../deploy/local/processes/supervisor.ts';
@@ -15,8 +14,10 @@ import { seedChain } from '../../deploy/local/stack/seed-chain.ts';
 import { chainSpec } from '../../deploy/local/stack/tool-specs.ts';
 import { ensureStreams } from '../../shared/bus/setup.ts';
 import { type Program, SERVICE_NAMES, type ServiceName } from '../../shared/contract/service.ts';
+import { oneDatabase } from '../../shared/db/databases.ts';
 import { migrateEnvironment } from '../../shared/db/migrate.ts';
 import { roleName } from '../../shared/db/names.ts';
+import { waitUntil } from '../../test/support/base/wait.ts';
 import { missing, podOf, type Rendered, render } from '../../test/support/k8s/render.ts';
 import { limitsFileOf, sourcesOf, variablesOf } from '../../test/support/k8s/settings.ts';
 import { programOf } from '../../test/support/packages/programs.ts';
@@ -84,7 +85,7 @@ let nats: ChildProcess;
     const server = process.env.POSTGRES_URL!;
     await ensureDatabase(server, DATABASE);
     await migrateEnvironment({
-      adminUrl: databaseUrl(server, DATABASE),
+      databases: oneDatabase(databaseUrl(server, DATABASE)),
       passwords: JSON.parse(secret('setup').DATABASE_PASSWORDS!) as Record<ServiceName, string>,
     });
 
@@ -116,7 +117,7 @@ let nats: ChildProcess;
       });
       processes.set(container.name, { child, ...own, ready: container.readinessProbe.httpGet.path });
     }
-  }, 120_000);
+  });
 
   afterAll(async () => {
     const exits = [...processes.values()]
@@ -136,7 +137,7 @@ let nats: ChildProcess;
 
   test('every process becomes ready and shows its metrics, and the gateway reaches all of them', async () => {
     for (const [name, { http, metrics, ready }] of processes) {
-      await until(async () => (await fetch(`http://127.0.0.1:${http}${ready}`)).status === 200, name);
+      await until(async () => (await fetch(`http://127.0.0.1:${http}${ready}`)).status === 200);
       expect([name, (await fetch(`http://127.0.0.1:${metrics}/metrics`)).status]).toEqual([name, 200]);
     }
     const { http, ready } = processes.get('gateway')!;
@@ -146,7 +147,7 @@ let nats: ChildProcess;
     const states = body.environments.test;
     expect(Object.values(states)).toEqual(Object.values(states).map(() => 'up'));
     expect(Object.keys(states).length).toBeGreaterThan(4);
-  }, 90_000);
+  });
 
   test('each process ends by itself after SIGTERM', async () => {
     const codes = [...processes.values()].map(async ({ child }) => {
@@ -155,7 +156,7 @@ let nats: ChildProcess;
       return (await ended)[0] as number | null;
     });
     expect(await Promise.all(codes)).toEqual(codes.map(() => 0));
-  }, 60_000);
+  });
 });
 
 function isOurs(object: Rendered): boolean {
@@ -169,10 +170,4 @@ function succeeds(work: Promise<unknown>): Promise<boolean> {
   );
 }
 
-async function until(condition: () => Promise<boolean>, what = 'it'): Promise<void> {
-  for (let tries = 0; tries < 400; tries += 1) {
-    if (await condition().catch(() => false)) return;
-    await sleep(100);
-  }
-  throw new Error(`${what}: the condition did not hold in time`);
-}
+const until = (condition: () => Promise<boolean>) => waitUntil(() => condition().catch(() => false));

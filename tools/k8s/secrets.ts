@@ -14,6 +14,7 @@ import type { ServiceName } from '../../shared/contract/service.ts';
 import { SERVICE_NAMES } from '../../shared/contract/service.ts';
 import { roleName } from '../../shared/db/names.ts';
 import { USERS_FILE, usersConf } from './bus.ts';
+import { serverOf } from './databases.ts';
 import type { Manifest } from './manifests.ts';
 import { HTTP_PORT, SOURCES } from './settings.ts';
 
@@ -22,6 +23,8 @@ export type ClusterEnvironment = {
   namespace: string;
   rpcUrls: readonly string[];
   smtpUrl: string;
+  /** Whether each service has a Postgres of its own (components/postgres-per-service). */
+  hasOwnDatabases?: boolean;
   /** Whether the environment may issue USDC, as only a chain of its own allows. Default false. */
   issuesUsdc?: boolean;
 };
@@ -76,12 +79,12 @@ export const clusterSecrets = (options: {
   };
 
   for (const [index, { name, namespace, rpcUrls, smtpUrl, issuesUsdc }] of environments.entries()) {
-    const { keys, nats, databaseUrl, ...environment } = running[index]!;
+    const { keys, nats, databaseSettings, ...environment } = running[index]!;
     for (const service of SERVICE_NAMES) {
       const all = serviceEnvironment(
         service,
         HTTP_PORT,
-        { ...environment, keys, nats, databaseUrl },
+        { ...environment, keys, nats, databaseSettings },
         {
           ...shared,
           smtpUrl,
@@ -142,17 +145,18 @@ const collectManifests = () => {
 
 const runningEnvironment = (
   folder: string,
-  { name, namespace, rpcUrls }: ClusterEnvironment,
+  { name, namespace, rpcUrls, hasOwnDatabases = false }: ClusterEnvironment,
 ): RunningEnvironment => {
   const keys = environmentKeys(folder, name);
   const database = `quittance_${name}`;
   const tls = isEncrypted(name) ? `?sslmode=verify-full&sslrootcert=${CA_FILE}` : '';
-  const databaseUrl = (service: ServiceName) =>
-    urlAs(
-      `postgres://postgres-rw:5432/${database}${tls}`,
+  const databaseSettings = (service: ServiceName): Record<string, string> => ({
+    POSTGRES_URL: urlAs(
+      `postgres://${hasOwnDatabases ? serverOf(service) : 'postgres'}-rw:5432/${database}${tls}`,
       roleName(database, service),
       keys.databasePasswords[service],
-    );
+    ),
+  });
   // Settings without a secret are omitted, because settings.env has them.
   return {
     name,
@@ -164,6 +168,6 @@ const runningEnvironment = (
       url: `${isEncrypted(name) ? 'tls' : 'nats'}://nats.${namespace}.svc:4222`,
       seedOf: (user) => keys.natsSeeds[user],
     },
-    databaseUrl,
+    databaseSettings,
   } as RunningEnvironment;
 };

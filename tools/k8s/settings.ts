@@ -46,6 +46,7 @@ export const SOURCES: Record<string, Source> = {
   NATS_URL: settings,
   NATS_NKEY_SEED: secret,
   POSTGRES_URL: secret,
+  POSTGRES_REPLICA_URL: secret,
   POSTGRES_POOL: settings,
   CURSOR_KEY: secret,
   SIGNING_KEYS: secret,

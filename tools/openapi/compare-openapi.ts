@@ -1,16 +1,17 @@
+// `npm run ops -- compare-openapi`: what two API documents promise differently.
 import { readFileSync } from 'node:fs';
+import { readCommandLine, refuse } from '../../deploy/local/processes/command-line.ts';
 import { differences } from './openapi-differences.ts';
 
-/**
- * Compares two API documents as their readers see them, with every reference replaced by what it
- * names: `node tools/openapi/compare-openapi.ts OLD.json NEW.json`. Names of components may
- * differ. Prints
- * every place that differs, and exits 1 if there is one.
- */
-const [before, after] = process.argv.slice(2).map((file) => JSON.parse(readFileSync(file, 'utf8')));
-if (before === undefined || after === undefined) {
-  throw new Error('usage: node tools/openapi/compare-openapi.ts OLD.json NEW.json');
-}
+const { words, usage } = readCommandLine({
+  typed: 'npm run ops -- compare-openapi',
+  words: 'OLD.json NEW.json',
+  about: `Compares two API documents as their readers see them, with every reference replaced by what it names. Names of
+components may differ. Prints every place that differs, and ends with 1 if there is one.`,
+  options: {},
+});
+if (words.length !== 2) refuse(usage);
+const [before, after] = words.map((file) => JSON.parse(readFileSync(file, 'utf8')));
 const found = differences(before, after);
 for (const { place, before: old, after: now } of found) {
   console.log(`${place}\n  - ${JSON.stringify(old)}\n  + ${JSON.stringify(now)}`);

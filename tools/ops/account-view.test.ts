@@ -107,7 +107,6 @@ test('an authorization shows what was paid of its ceiling, and never the ceiling
         status: 'voided',
         chain_status: 'none',
       }),
-      captured('stl_more', [], { status: 'merged', chain_status: 'none' }),
     ].flat(),
     PAYERS,
   );
@@ -118,7 +117,6 @@ test('an authorization shows what was paid of its ceiling, and never the ceiling
   expect(shown).toEqual([
     ['stl_busy', '0.00 of 1.00 USDC', 'capturing'],
     ['stl_gone', '0.00 of 1.00 USDC', 'reversed, not paid'],
-    ['stl_more', '1.00 USDC', 'ceiling raised, nothing paid'],
     ['stl_open', '0.00 of 1.00 USDC', 'authorized'],
     ['stl_paid', '0.015 of 1.00 USDC', 'redeemed'],
     ['stl_void', '0.00 of 1.00 USDC', 'ended without a payment'],

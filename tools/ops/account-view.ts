@@ -59,8 +59,8 @@ const usdcOf = (value: ReturnType<typeof detailOf>): string =>
 const has = ({ entries }: Item, what: string): boolean => entries.some((each) => each.what === what);
 
 /**
- * What a payment moved: of an authorization what was captured, of its ceiling. An extension and a
- * refusal move nothing, and show what was asked.
+ * What a payment moved: of an authorization what was captured, of its ceiling. A refusal moves
+ * nothing, and shows what was asked.
  */
 const amountOf = (item: Item): string => {
   const asked = usdcOf(detailOf(item, 'amount'));
@@ -78,7 +78,6 @@ const STATES: Readonly<Record<string, string>> = {
   expired: 'paid, not redeemed in time',
   failed: 'not paid',
   voided: 'ended without a payment',
-  merged: 'ceiling raised, nothing paid',
 };
 
 /** The state of a payment in a few words. */

@@ -16,6 +16,7 @@ import { redispatchCommands } from './redispatch.ts';
 import { requestCommands } from './requests.ts';
 import { signingCommands } from './signing.ts';
 import { unsignedCommands } from './unsigned.ts';
+import { versionsCommands } from './versions.ts';
 
 /** All commands, in the order of the help. A new command is a file and a line here. */
 export const commands: readonly Command[] = [
@@ -32,6 +33,7 @@ export const commands: readonly Command[] = [
   ...authorityCommands,
   ...drainCommands,
   ...lanesCommands,
+  ...versionsCommands,
   ...redispatchCommands,
   ...unsignedCommands,
   ...quarantineCommands,

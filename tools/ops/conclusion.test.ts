@@ -56,12 +56,6 @@ test.each<[string, RecordEntry[], string]>([
     'stl_1: paid 0.48 USDC at 2026-11-28 14:07 UTC. ',
   ],
   [
-    'an extension',
-    [{ ...accepted, details: { amount: '2500000', extends: 'stl_0' } }, state('merged')],
-    'stl_1: an extension, which raised the ceiling of stl_0 by 2.50 USDC at 2026-11-28 14:06 UTC. ' +
-      'It pays nothing itself; what was paid is said of stl_0.',
-  ],
-  [
     'declined',
     [
       at('14:00', 'payment declined', {

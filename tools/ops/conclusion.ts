@@ -51,17 +51,11 @@ const adviceOf = (
 const ELSEWHERE =
   'Paid to a vendor outside of Quittance: delivery and refund are between the customer and that vendor.';
 
-/** An extension never moves money. What was paid is said of the authorization. */
-const ofExtension = (id: string, { at, details }: RecordEntry): string =>
-  `${id}: an extension, which raised the ceiling of ${details.extends} by ${usdcOf(details)} at ${minutesOf(at)}. ` +
-  `It pays nothing itself; what was paid is said of ${details.extends}.`;
-
 /** One sentence about a settlement, from its own entries. Null: they are of something else. */
 const ofSettlement = (id: string, entries: readonly RecordEntry[]): string | null => {
   const find = (what: string) => entries.find((each) => each.what === what);
   const [accepted, state] = [find('attempt accepted'), find('recorded state')];
   if (accepted === undefined || state === undefined) return null;
-  if (state.details.status === 'merged') return ofExtension(id, accepted);
   const issued = find('settlement issued');
   // A capture pays a part of what was accepted.
   const paid =

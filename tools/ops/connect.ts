@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { z } from 'zod';
+import { askBuilds } from '../../shared/bus/builds.ts';
 import { call } from '../../shared/bus/call.ts';
 import { connectBus, drainBus } from '../../shared/bus/connect.ts';
-import type { InternalName, ServiceContract } from '../../shared/contract/service.ts';
+import type { BusUser, InternalName, ServiceContract } from '../../shared/contract/service.ts';
 import { Refusal } from '../../shared/lib/refusal.ts';
 import { createLogger } from '../../shared/lib/telemetry/logger.ts';
 
@@ -48,6 +49,8 @@ export const connectOperator = async ({ environment, url, operator, seed }: Logi
         if ((error as { code?: string }).code !== 'PERMISSIONS_VIOLATION') throw error;
         throw new Refusal(`NATS does not let this seed act as ${operator}`);
       }),
+    /** What the processes of some programs run. */
+    builds: (programs: readonly BusUser[]) => askBuilds(bus, programs),
     close: () => drainBus(bus),
   };
 };

@@ -22,11 +22,23 @@ Exit codes: 0 done or unchanged, 1 refused by a service or unavailable, 64 inval
 
 const typed = ({ name, args }: Command) => `npm run ops -- ${name}${args === '' ? '' : ` ${args}`}`;
 
-/** The list of all commands. */
-export const helpText = (commands: readonly Command[]): string =>
+/**
+ * The list of commands.
+ * @param programs commands that need no bus, with options of their own
+ */
+export const helpText = (
+  commands: readonly Command[],
+  programs: Readonly<Record<string, { about: string }>> = {},
+): string =>
   [
     'Operators’ commands (docs/operations.md). Each change is shown, confirmed, and recorded with your name, time and reason.',
     tableText(commands.map((one) => [`  ${one.name} ${one.args}`.trimEnd(), one.summary])),
+    ...(Object.keys(programs).length === 0
+      ? []
+      : [
+          'Commands with options of their own (--help):',
+          tableText(Object.entries(programs).map(([name, { about }]) => [`  ${name}`, about])),
+        ]),
     foldLines(OPTIONS),
   ].join('\n\n');
 

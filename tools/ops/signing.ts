@@ -52,7 +52,7 @@ const planPause = async (operator: Operator, paused: boolean): Promise<Plan> => 
           `chain can end them. Open work (${signing.open}) waits; a payment fails without moving money 60 s after its quote expires.`,
         ]
       : [
-          'Open work continues within seconds. After a restore, read the report of `npm run reconcile` first.',
+          'Open work continues within seconds. After a restore, read the report of `npm run ops -- reconcile` first.',
         ],
     make: async (attribution) => {
       const answer = await operator.call(chainSubmitter, 'setSigningPaused', { paused, ...attribution });

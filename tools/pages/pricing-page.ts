@@ -67,6 +67,7 @@ The figures are the defaults. An operator can set other fees: \`GET /v1/services
 | come from clients of x402 and MPP | [x402](/docs/guides/x402) | those clients cannot use packs and tabs |
 
 - **A pack** is the plainest: \`prepaid: { units: 100 }\`. Buyers pay first, so they have to trust you for a hundred calls.
+  Each request is a call of the API, of which your account has 120 a minute. For more, use a tab with a fixed price.
 - **A tab** asks for no trust: the buyer's money is only held, and unused ceilings are released. You risk what was used since the last
   capture ([What you risk](/docs/guides/metered#what-you-risk)). **A tab with use of ${displayUsdc(quote.minMicro)} or less pays you nothing.**
 - **One route can have several prices**: a pack at \`/v1/pack\`, a single call at \`/v1/once\`. A buyer's \`maxAmount\` decides what it can pay.

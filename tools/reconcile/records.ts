@@ -1,12 +1,10 @@
 import { referenceOf } from '../../services/chain-submitter/ledger/reference.ts';
-import { IncomingRail, OutgoingRail } from '../../shared/contract/settlement/rail.ts';
+import { OutgoingRail } from '../../shared/contract/settlement/rail.ts';
 import type { Payee } from '../../shared/lib/money/payees.ts';
 import { storedClaims } from '../../shared/lib/tokens/compact-token.ts';
 import { unpackToken } from '../../shared/lib/tokens/packed-token.ts';
 
-const quoted = (rails: readonly string[]): string => rails.map((rail) => `'${rail}'`).join(', ');
-const INCOMING_RAILS = quoted(IncomingRail.options);
-const OUTGOING_RAILS = quoted(OutgoingRail.options);
+const OUTGOING_RAILS = OutgoingRail.options.map((rail) => `'${rail}'`).join(', ');
 
 /** The services' records of money, as a list of transfers that must be on the chain. */
 type Move = { account: string; amount: bigint };
@@ -20,9 +18,9 @@ export type Transfer = {
   /**
    * `included`: confirmed or finalized. `open`: it may be included at any moment. `failed`: it is
    * proven that no money moved. `authorized`: a ceiling is held, and nothing may move before its
-   * capture is recorded. `merged`: an extension, which never moves anything itself.
+   * capture is recorded.
    */
-  state: 'included' | 'open' | 'failed' | 'authorized' | 'merged';
+  state: 'included' | 'open' | 'failed' | 'authorized';
   /**
    * The read-only key on its transfer, if there is one. It finds a second payment that no table
    * has.
@@ -39,7 +37,7 @@ type Places = { environment: string; feeWallet: string; tokenAccount: (owner: st
 
 const stateOf = (status: unknown): Transfer['state'] => {
   if (['failed', 'cancelled', 'expired', 'void', 'voided'].includes(String(status))) return 'failed';
-  if (status === 'authorized' || status === 'merged') return status;
+  if (status === 'authorized') return status;
   return status === 'confirmed' || status === 'finalized' ? 'included' : 'open';
 };
 const text = (value: unknown): string => String(value);
@@ -64,7 +62,7 @@ const sources: Record<string, (query: Query, places: Places) => Promise<Omit<Tra
   settlement: async (query, { environment, feeWallet, tokenAccount }) => {
     const rows = await query(
       `select s.settlement_id, s.quote_id, s.quote_token, s.quote_amount::text, s.fee_amount::text, s.tx_hash,
-         case when s.status in ('failed', 'authorized', 'voided', 'merged') then s.status else s.chain_status end as status,
+         case when s.status in ('failed', 'authorized', 'voided') then s.status else s.chain_status end as status,
          p.owner
        from settlement.settlements s join settlement.payers p using (wallet_id) where s.rail = 'quittance'`,
     );
@@ -88,7 +86,7 @@ const sources: Record<string, (query: Query, places: Places) => Promise<Omit<Tra
     const rows = await query(
       `select settlement_id, source_account, payout_address, quote_amount::text, fee_amount::text, tx_hash,
          case when status = 'failed' then 'failed' else chain_status end as status
-       from settlement.settlements where rail in (${INCOMING_RAILS})`,
+       from settlement.settlements join settlement.incoming_payments using (settlement_id)`,
     );
     return rows.map((row) => {
       const [gross, fee] = [BigInt(text(row.quote_amount)), BigInt(text(row.fee_amount))];
@@ -216,7 +214,8 @@ export const watchedAccounts = async (
 };
 
 /** Keys besides the fee payer whose signature makes a transfer ours. */
-export const authoritiesOf = async (query: Query): Promise<string[]> =>
-  (await query('select authority from settlement.payers union select authority from wallet.wallets')).map(
-    ({ authority }) => text(authority),
-  );
+export const authoritiesOf = async (query: Query): Promise<string[]> => {
+  const payers = await query('select distinct authority from settlement.payers');
+  const wallets = await query('select distinct authority from wallet.wallets');
+  return [...payers, ...wallets].map(({ authority }) => text(authority));
+};

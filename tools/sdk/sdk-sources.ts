@@ -126,7 +126,7 @@ export const COUNTED_NAMES = Object.keys(COUNTED_CAPS) as CountedCap[];
 /** The reasons of declines in a few words. */
 export const DECLINE_BADGES: Readonly<Record<string, string>> = ${json(Object.fromEntries(badges))};
 
-/** How often the ceiling of an authorization can be raised. */
+/** How often the ceiling of an authorization can be extended. */
 export const MAX_EXTENSIONS = ${MAX_EXTENSIONS};
 `;
 };

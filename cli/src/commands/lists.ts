@@ -229,11 +229,7 @@ const ITEM_SHOWN = 40;
 const shortItem = (item: string | null): string =>
   item !== null && item.length > ITEM_SHOWN ? `${item.slice(0, ITEM_SHOWN - 1)}…` : (item ?? '');
 
-/** An extension is paid with the settlement whose ceiling it extended. */
-const statusText = (payment: Payment): string => {
-  const word = STAGE_WORDS[stageOfPayment(payment, Date.now())];
-  return payment.extends === undefined ? word : `${word} of ${payment.extends}`;
-};
+const statusText = (payment: Payment): string => STAGE_WORDS[stageOfPayment(payment, Date.now())];
 
 export const addPayments = (program: Command, io: Io): void => {
   const payments = program

@@ -39,7 +39,6 @@ test.each<[string, Partial<Payment>, amount: string, held: string]>([
     '0.00 USDC',
     '1.00 USDC released',
   ],
-  ['an extension', { status: 'merged', quote_amount: '500000' }, '+0.50 USDC', ''],
 ])('%s shows what it moves and what it holds', (_name, more, amount, held) => {
   expect([amountText(payment(more)), heldText(payment(more))]).toEqual([amount, held]);
 });

@@ -1,12 +1,8 @@
 import { displayUsdc } from '../../../sdk/src/generated/usdc.ts';
 import { isPaid, movedOf, type Payment } from '../../../sdk/src/payment.ts';
 
-/**
- * What a payment moves, or will move. An extension moves nothing: what it adds to the ceiling of
- * another one has a plus sign.
- */
-export const amountText = (payment: Payment): string =>
-  payment.status === 'merged' ? `+${displayUsdc(payment.quote_amount)}` : displayUsdc(movedOf(payment));
+/** What a payment moves, or will move. */
+export const amountText = (payment: Payment): string => displayUsdc(movedOf(payment));
 
 /** What an authorization holds, or held and has released. Empty for another payment. */
 export const heldText = (payment: Payment): string => {

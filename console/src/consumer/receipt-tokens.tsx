@@ -47,11 +47,7 @@ export const ReceiptTokens = ({ payment }: { payment: Payment }) => {
             what="settlement"
             check={data.settlement}
             environment={environment}
-            absent={
-              payment.status === 'merged'
-                ? 'An extension has no settlement token: that of the extended authorization stays valid.'
-                : 'No settlement token yet: it is issued once the payment is confirmed.'
-            }
+            absent="No settlement token yet: it is issued once the payment is confirmed."
           />
           <details className="no-print">
             <summary>Show tokens</summary>

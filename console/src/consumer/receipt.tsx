@@ -3,7 +3,6 @@ import type { Output } from '../../../sdk/src/main.ts';
 import { isOutgoingRail, isPaid, itemOf } from '../../../sdk/src/payment.ts';
 import { useItems, useRead } from '../api/data.ts';
 import { useSession } from '../api/use-session.tsx';
-import { ExtensionNotice } from '../payments/authorization-notices.tsx';
 import { ChainMark, PaymentState } from '../payments/payment-state.tsx';
 import { railName } from '../payments/rail.ts';
 import { CopyReceiptLink, useReceipt } from '../payments/receipt-link.tsx';
@@ -90,7 +89,6 @@ const STATUS: Record<Payment['status'], string> = {
   authorized: 'Authorized: what is used will be paid, and nothing is paid yet.',
   capturing: 'What was used is being paid.',
   voided: 'The authorization ended, and nothing was paid.',
-  merged: 'A ceiling was extended: this is a part of another payment.',
   issued: 'Paid; not delivered yet.',
   redeemed: 'Paid and delivered.',
   expired: 'Paid; the vendor did not deliver in time. Ask the vendor to deliver or refund.',
@@ -116,14 +114,8 @@ const statusText = ({ rail, status, chain_status }: Payment): string =>
     ? `${OUT_STATUS[status] ?? ''} ${status === 'issued' ? CHAIN[chain_status] : ''}`
     : `${STATUS[status]} ${CHAIN[chain_status]}`;
 
-const titleOf = (of: {
-  isOut: boolean;
-  isExtension: boolean;
-  isCharged: boolean;
-  isPayer: boolean;
-}): string => {
+const titleOf = (of: { isOut: boolean; isCharged: boolean; isPayer: boolean }): string => {
   if (of.isOut) return 'Payment to';
-  if (of.isExtension) return 'More authorized for';
   if (!of.isCharged) return 'Authorized for';
   return of.isPayer ? 'Paid to' : 'Paid for';
 };
@@ -137,16 +129,14 @@ const Summary = ({ payment, refunded }: { payment: Payment; refunded: bigint }) 
   const item = itemOf(payment);
   const isBilled = payment.rail === 'x402';
   // Until it is captured, the amounts of an authorization are those of its ceiling.
-  const isExtension = payment.status === 'merged';
-  const isCharged = isPaid(payment) || (authorization === undefined && !isExtension);
+  const isCharged = isPaid(payment) || authorization === undefined;
   return (
     <Section
-      title={`${titleOf({ isOut, isExtension, isCharged, isPayer })} ${payment.service_name}`}
+      title={`${titleOf({ isOut, isCharged, isPayer })} ${payment.service_name}`}
       actions={<StateOf payment={payment} refunded={refunded} />}
       about={`${statusText(payment)} ${ENVIRONMENT[environment]}`}
     >
       <Stack>
-        <ExtensionNotice settlement={payment} side={isPayer ? 'payer' : 'vendor'} />
         {failure !== null && (
           <Notice tone="bad" title="The payment failed">
             {failure.message} <code>{failure.code}</code>
@@ -155,7 +145,6 @@ const Summary = ({ payment, refunded }: { payment: Payment; refunded: bigint }) 
         <Properties
           of={[
             ['Amount', isCharged && <Money micro={quote_amount} large />],
-            ['Extended by', isExtension && <Money micro={quote_amount} large />],
             ['Used', authorization !== undefined && <Money micro={authorization.used} large={!isCharged} />],
             ['Ceiling', authorization !== undefined && <Money micro={authorization.max_amount} />],
             ['Item', !isOut && item !== null && <bdi className="claimed">{item}</bdi>],

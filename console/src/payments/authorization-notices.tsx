@@ -1,8 +1,6 @@
-import { Link } from 'wouter';
 import { Countdown } from '../lib/countdown.tsx';
 import { Money, Notice } from '../ui/index.ts';
 import type { Settlement } from './sales-figures.ts';
-import { pathOf, type Side } from './side.ts';
 
 /** An authorization that is open: what it will pay, and whether its wallet still covers it. */
 export const AuthorizationNotice = ({
@@ -28,18 +26,3 @@ export const AuthorizationNotice = ({
     </Notice>
   );
 };
-
-/** An extension: what it extended, and that nothing is paid for it alone. */
-export const ExtensionNotice = ({
-  settlement: { extends: extended, quote_amount },
-  side,
-}: {
-  settlement: Settlement;
-  side: Side;
-}) =>
-  extended === undefined ? null : (
-    <Notice title="An extension">
-      Ceiling extended: <Link href={pathOf(side, extended)}>this authorization</Link>, by{' '}
-      <Money micro={quote_amount} />. It is a part of that payment.
-    </Notice>
-  );

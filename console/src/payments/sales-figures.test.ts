@@ -77,14 +77,9 @@ test.each([
   ['paid, and the payment is not loaded yet', quote('a', { status: 'settled' }), null, 'paid'],
   ['on its way', quote('a', { status: 'settling' }), payment('a', { status: 'pending' }), 'paying'],
   ['paid', quote('a', { status: 'settled' }), payment('a'), 'paid'],
+  ['an extension', quote('a', { status: 'settling', extends: 'q_tab' }), null, 'extension'],
   [
-    'an extension',
-    quote('a', { status: 'settled', extends: 'q_tab' }),
-    payment('a', { status: 'merged', chain_status: 'none', extends: 'stl_tab' }),
-    'extension',
-  ],
-  [
-    'an extension whose record is not loaded yet',
+    'an extension whose authorization has ended',
     quote('a', { status: 'settled', extends: 'q_tab' }),
     null,
     'extension',
@@ -236,20 +231,19 @@ test('a payment moves what was captured, and nothing before, and has the name of
   const moved = (more: Partial<Settlement>) => movedOf(payment('a', { quote_amount: '15000', ...more }));
   expect(moved({})).toBe(15_000n);
   expect(moved({ ...tab, status: 'redeemed' })).toBe(15_000n);
-  for (const status of ['authorized', 'capturing', 'voided', 'merged'] as const)
+  for (const status of ['authorized', 'capturing', 'voided'] as const)
     expect(moved({ ...tab, status })).toBe(0n);
 });
 
 test('an extension is no sale of its own: the capture of what it extended is counted once', () => {
   const tab = payment('tab', { status: 'redeemed', quote_amount: '700000', net_amount: '690000' });
-  const merged = payment('more', { status: 'merged', chain_status: 'none', extends: 'stl_tab' });
   const quotes = [
     quote('tab', { status: 'settled' }),
     quote('more', { status: 'settled', extends: 'q_tab' }),
     quote('refused', { status: 'expired', extends: 'q_tab' }),
   ];
-  const sales = joinSales(quotes, [tab, merged], NOW);
+  const sales = joinSales(quotes, [tab], NOW);
   expect(funnelOf(sales)).toMatchObject({ quoted: 1, paid: 1, delivered: 1, unpaid: 0, open: 0 });
   expect(revenueOf(sales, new Map())).toMatchObject({ gross: 700_000n, net: 690_000n });
-  expect(findSales(sales, 'stl_tab')).toHaveLength(2);
+  expect(findSales(sales, 'q_tab')).toHaveLength(3);
 });

@@ -7,8 +7,8 @@ import { isForBuyers } from './own-quotes.ts';
 export type Quote = Output<'quote.list'>['data'][number];
 export type Settlement = Output<'settlement.list'>['data'][number];
 
-/** The stage of a sale: of a quote that nobody has paid, or of its payment. */
-export type Stage = 'quoted' | 'unpaid' | PaymentStage;
+/** The stage of a sale: of a quote that nobody has paid, of its payment, or of what it extends. */
+export type Stage = 'quoted' | 'unpaid' | 'extension' | PaymentStage;
 
 /**
  * One sale. A payment has no quote if the quote is older than the window, and the reverse. A
@@ -43,7 +43,9 @@ export const stageOf = (quote: Quote | null, settlement: Settlement | null, now:
   if (settlement !== null && (quote === null || settlement.status !== 'failed'))
     return stageOfPayment(settlement, now);
   if (quote === null) return 'failed';
-  if (quote.status === 'settled') return quote.extends === undefined ? 'paid' : 'extension';
+  const isPaying = quote.status === 'settled' || quote.status === 'settling';
+  if (isPaying && quote.extends !== undefined) return 'extension';
+  if (quote.status === 'settled') return 'paid';
   if (quote.status === 'settling') return 'paying';
   return quote.status === 'expired' || Date.parse(quote.expires_at) <= now ? 'unpaid' : 'quoted';
 };
@@ -150,7 +152,8 @@ export const findSales = (sales: readonly Sale[], search: string): readonly Sale
     [
       quote?.quote_id,
       settlement?.settlement_id,
-      settlement?.extends,
+      quote?.extends,
+      ...(settlement?.extensions ?? []).map(({ extension_id }) => extension_id),
       settlement?.quote_id,
       settlement?.tx_hash,
       settlement?.payer_address,

@@ -12,7 +12,6 @@ const KINDS = [
   'accepted',
   'authorized',
   'extended',
-  'merged',
   'issued',
   'finalized',
   'redeemed',
@@ -23,12 +22,8 @@ const KINDS = [
   'failed',
   'reversed',
 ] as const;
-export type Entry = { at: string; kind: (typeof KINDS)[number]; refund?: Refund; extended?: Extended };
-/** What an extension has added to the ceiling. */
-type Extended = { extensionId: string; added: string };
-
-const extendedOf = ({ created_at: at, data: { extension_id, added } }: Event) =>
-  [String(extension_id), { at, added: String(added) }] as const;
+/** `added`: what an extension has added to the ceiling. */
+export type Entry = { at: string; kind: (typeof KINDS)[number]; refund?: Refund; added?: string };
 
 /**
  * Events have the time of the confirmation. They are stored for 30 days and arrive a moment late.
@@ -43,7 +38,7 @@ export const storyOf = (
   const { status, chain_status, created_at, redeemed_at, redeem_expires_at } = settlement;
   const timeOf = (type: Event['type']) => events.find((event) => event.type === type)?.created_at;
   const { authorization } = settlement;
-  const begun = status === 'merged' ? 'merged' : authorization === undefined ? 'accepted' : 'authorized';
+  const begun = authorization === undefined ? 'accepted' : 'authorized';
   const entries: Entry[] = [{ at: created_at, kind: begun }];
   const add = (kind: Entry['kind'], at: string | null | undefined, is = true) => {
     if (is && typeof at === 'string') entries.push({ at, kind });
@@ -65,10 +60,8 @@ export const storyOf = (
   const isReversed = wasIssued && chain_status === 'failed';
   add('reversed', timeOf('settlement.reversed') ?? timeOf('settlement.failed') ?? created_at, isReversed);
   add('failed', timeOf('settlement.failed') ?? created_at, status === 'failed' && !isReversed);
-  // An account that pays itself has each event twice.
-  const extended = new Map(events.filter(({ type }) => type === 'settlement.extended').map(extendedOf));
-  for (const [extensionId, { at, added }] of extended)
-    entries.push({ at, kind: 'extended', extended: { extensionId, added } });
+  for (const { created_at: at, amount } of settlement.extensions ?? [])
+    entries.push({ at, kind: 'extended', added: amount });
   for (const refund of refunds) entries.push({ at: refund.created_at, kind: 'refunded', refund });
   return entries.sort(
     (a, b) => Date.parse(a.at) - Date.parse(b.at) || KINDS.indexOf(a.kind) - KINDS.indexOf(b.kind),

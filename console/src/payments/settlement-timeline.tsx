@@ -1,12 +1,11 @@
 import type { ReactNode } from 'react';
-import { Link } from 'wouter';
 import { useItems } from '../api/data.ts';
 import { Countdown } from '../lib/countdown.tsx';
 import { Copyable, Money, Time } from '../ui/index.ts';
 import { RefundWord } from './payment-state.tsx';
 import { feeOf, isBelowFee, type Quote, type Settlement } from './sales-figures.ts';
 import { type Entry, type Event, type Refund, storyOf } from './settlement-history.ts';
-import { pathOf, type Side } from './side.ts';
+import type { Side } from './side.ts';
 import './payments.css';
 
 const EVERY_MS = 5000;
@@ -38,10 +37,7 @@ export const Timeline = ({
     <>
       <ol className="timeline">
         {entries.map((entry) => (
-          <li
-            key={`${entry.kind} ${entry.refund?.refund_id ?? entry.extended?.extensionId ?? ''}`}
-            data-tone={toneOf(entry)}
-          >
+          <li key={`${entry.kind} ${entry.refund?.refund_id ?? entry.at}`} data-tone={toneOf(entry)}>
             <div className="timeline-head">
               <strong>{TEXTS[entry.kind]}</strong>
               <Time at={entry.at} seconds />
@@ -63,7 +59,6 @@ const TEXTS: Record<Entry['kind'], string> = {
   accepted: 'Payment started',
   authorized: 'Authorized',
   extended: 'Ceiling extended',
-  merged: 'Ceiling extended',
   issued: 'Paid',
   finalized: 'Final',
   redeemed: 'Delivered',
@@ -115,13 +110,6 @@ const Voided = ({ authorization }: { authorization: NonNullable<Settlement['auth
   );
 };
 
-const ExtendedBy = ({ extended, side }: { extended: NonNullable<Entry['extended']>; side: Side }) => (
-  <Line>
-    by <Money micro={extended.added} />, with{' '}
-    <Link href={pathOf(side, extended.extensionId)}>an extension</Link>
-  </Line>
-);
-
 /** Which delivery redeemed it, and what is used of prepaid units. */
 const Delivered = ({ settlement, events }: { settlement: Settlement; events: readonly Event[] }) => {
   const { units_total, units_remaining } = settlement;
@@ -145,7 +133,7 @@ const Delivered = ({ settlement, events }: { settlement: Settlement; events: rea
 };
 
 const Detail = ({
-  entry: { kind, refund, extended },
+  entry: { kind, refund, added },
   settlement,
   quote,
   events,
@@ -166,11 +154,10 @@ const Detail = ({
         <Money micro={quote?.max_amount ?? authorization?.max_amount ?? settlement.quote_amount} />
       </Line>
     );
-  if (extended !== undefined) return <ExtendedBy extended={extended} side={side} />;
-  if (kind === 'merged')
+  if (added !== undefined)
     return (
       <Line>
-        by <Money micro={settlement.quote_amount} />
+        by <Money micro={added} />
       </Line>
     );
   if (authorization !== undefined && OF_AUTHORIZATION.includes(kind))

@@ -11,7 +11,7 @@ export const STAGE_WORDS: Record<Stage, Word> = {
   quoted: ['quoted', 'none'],
   paying: [WORDS.paying, 'wait'],
   authorized: [WORDS.authorized, 'wait'],
-  extension: [WORDS.extension, 'none'],
+  extension: ['extension', 'none'],
   paid: [WORDS.paid, 'good'],
   delivered: [WORDS.delivered, 'good'],
   undelivered: [WORDS.undelivered, 'bad'],

@@ -1,5 +1,5 @@
 import { ApiError, type MoneyMoved, NoAnswerError } from '../../../sdk/src/main.ts';
-import { type NextStep, nextStepOf } from '../../../sdk/src/next-step.ts';
+import { type NextStep, nextStepOf } from '../../../sdk/src/programs/next-step.ts';
 import { passkeyProblem } from '../api/passkeys.ts';
 import { Button } from './button.tsx';
 import { Notice } from './notice.tsx';

@@ -94,10 +94,10 @@ test.each([
   [600, 's', '10 min'],
   [0.256, 'percentunit', '25.6 %'],
   [1234, 'short', '1.23 k'],
-  [0.05, 'cps', '0.05/s'],
-  [1, 'bool_yes_no', 'yes'],
-  [2_500_000, 'suffix: µUSDC', '2.5 USDC'],
-  [999.9, 'suffix: SOL', '1000 SOL'],
+  [0.05, 'reqps', '0.05/s'],
+  [1, 'bool', 'yes'],
+  [2_500_000, 'micro_usdc', '2.5 USDC'],
+  [999.9, 'sol', '1000 SOL'],
   [null, 's', '–'],
 ])('%s in %s is shown as %s', (value, unit, expected) => {
   expect(formatValue(value, unit)).toBe(expected);

@@ -19,13 +19,13 @@ const seconds = (value: number): string => {
   return value < 7200 ? `${digits(value / 60)} min` : `${digits(value / 3600)} h`;
 };
 
-/** A value in a unit of Grafana's, as a person reads it. */
+/** A value in the unit of its panel, as a person reads it. */
 export const formatValue = (value: number | null | undefined, unit: string): string => {
   if (value === null || value === undefined) return '–';
   if (unit === 's') return seconds(value);
   if (unit === 'percentunit') return `${digits(value * 100)} %`;
-  if (unit === 'cps') return `${short(value)}/s`;
-  if (unit === 'bool_yes_no') return value > 0 ? 'yes' : 'no';
-  if (unit === 'suffix: µUSDC') return `${short(value / 1e6)} USDC`;
-  return unit.startsWith('suffix: ') ? `${short(value)} ${unit.slice(8)}` : short(value);
+  if (unit === 'reqps') return `${short(value)}/s`;
+  if (unit === 'bool') return value > 0 ? 'yes' : 'no';
+  if (unit === 'micro_usdc') return `${short(value / 1e6)} USDC`;
+  return unit === 'sol' ? `${short(value)} SOL` : short(value);
 };

@@ -1,24 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import path from 'node:path';
-import { z } from 'zod';
-
-/** The dashboards of an installation, in Grafana's format (deploy/observability). */
-const FOLDER = path.resolve(import.meta.dirname, '../../observability/grafana/dashboards');
-
-const File = z.object({
-  uid: z.string(),
-  title: z.string(),
-  panels: z.array(
-    z.object({
-      id: z.number(),
-      type: z.enum(['row', 'timeseries', 'stat']),
-      title: z.string(),
-      description: z.string().optional(),
-      fieldConfig: z.object({ defaults: z.object({ unit: z.string() }) }).optional(),
-      targets: z.array(z.object({ expr: z.string(), legendFormat: z.string() })).optional(),
-    }),
-  ),
-});
+import { DASHBOARDS } from '../../observability/dashboards/dashboards.ts';
 
 export type Panel = {
   id: number;
@@ -35,21 +15,21 @@ const ORDER = ['payments', 'gateway', 'objectives', 'chain', 'queues'];
 
 const place = ({ title }: Dashboard): number => ORDER.findIndex((name) => title.toLowerCase().includes(name));
 
-/** All dashboards, as the files say. */
+/** The dashboards of an installation (deploy/observability), as the page shows them. */
 export const readDashboards = (): Dashboard[] =>
-  readdirSync(FOLDER)
-    .filter((name) => name.endsWith('.json'))
-    .map((name) => File.parse(JSON.parse(readFileSync(path.join(FOLDER, name), 'utf8'))))
-    .map(({ uid, title, panels }) => ({
-      uid,
-      title: title.replace(/^Quittance \/ /, ''),
-      panels: panels.map(({ id, type, title: name, description = '', fieldConfig, targets = [] }) => ({
-        id,
-        type,
-        title: name,
-        about: description,
-        unit: fieldConfig?.defaults.unit ?? '',
-        targets,
-      })),
-    }))
-    .sort((a, b) => place(a) - place(b));
+  DASHBOARDS.map(({ uid, title, rows }) => ({
+    uid,
+    title: title.replace(/^Quittance \/ /, ''),
+    panels: rows
+      .flatMap(({ title: name, panels }) => [
+        { type: 'row' as const, title: name, about: '', unit: '', targets: [] },
+        ...panels.map(({ title: of, about, unit, queries, stat = false }) => ({
+          type: stat ? ('stat' as const) : ('timeseries' as const),
+          title: of,
+          about,
+          unit,
+          targets: queries.map(({ expr, legend = '' }) => ({ expr, legendFormat: legend })),
+        })),
+      ])
+      .map((panel, index) => ({ id: index + 1, ...panel })),
+  })).sort((a, b) => place(a) - place(b));

@@ -87,6 +87,26 @@ test('a killed process starts again with a new pid, and afterReady runs again', 
   expect(changes).toBeGreaterThan(changesBefore);
 });
 
+test('a replaced process stops in its own time and starts again, and the others run on', async () => {
+  const printed: string[] = [];
+  const running = newSupervisor({ print: (line) => printed.push(line) });
+  const times = (line: string) => diary().filter((each) => each === line).length;
+  const ready = async () => times('a started') > times('a stopped');
+  await running.start([{ ...spec('a', 'service'), ready }, spec('b', 'service')]);
+  const before = running.pids();
+  await running.replace(['a']);
+  expect(running.pids().a).not.toBe(before.a);
+  expect(running.pids().b).toBe(before.b);
+  expect([times('a started'), times('a stopped'), times('b started')]).toEqual([2, 1, 1]);
+  expect(printed).toEqual([]);
+
+  writeFileSync(path.join(folder, 'program.mjs'), "throw new Error('the new code is broken');");
+  await expect(running.replace(['a'])).rejects.toThrow('the new code is broken');
+  writeFileSync(path.join(folder, 'program.mjs'), program);
+  await running.replace(['a']);
+  expect(running.pids().a).toBeDefined();
+});
+
 test('all services stop before the first server gets its signal', async () => {
   const running = newSupervisor();
   await running.start([spec('server', 'server'), spec('tool', 'tool'), spec('service', 'service')]);

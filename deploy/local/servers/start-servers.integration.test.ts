@@ -1,11 +1,11 @@
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { connect } from 'nats';
 import pg from 'pg';
+import { waitFor } from '../../../test/support/base/wait.ts';
 import { identify, waitUntilGone } from '../processes/process-identity.ts';
 import { ensureDatabase } from './database.ts';
 import { outsideFolder } from './postgres-server.ts';
@@ -68,12 +68,8 @@ test('a killed Postgres starts again with everything that was committed', async 
   const before = children().find(({ name }) => name === 'postgres')!;
   process.kill(before.pid, 'SIGKILL');
   expect(await waitUntilGone([before], 5000)).toBe(true);
-  for (let tries = 0; tries < 200; tries++) {
-    const rows = await query('SELECT answer FROM kept').catch(() => undefined);
-    if (rows) return expect(rows).toEqual([{ answer: 42 }]);
-    await sleep(50);
-  }
-  throw new Error('Postgres did not start again');
+  const answers = () => query('SELECT answer FROM kept').catch(() => undefined);
+  expect(await waitFor(answers, (rows) => rows !== undefined)).toEqual([{ answer: 42 }]);
 });
 
 test('two state folders do not affect each other, and a stop leaves no process or file', async () => {

@@ -1,5 +1,5 @@
 // Installs node_modules by the lock file, in a folder of its own. What is there already is never
-// changed or removed while a process of this folder runs (docs/adr/0060-installed-beside.md).
+// changed or removed while a process of this folder runs (docs/design/choices.md).
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';

@@ -2,6 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
 import ts from 'typescript';
+import { programs } from '../../../tools/doors.mjs';
 import { NODE_BINARIES } from './node-binary.mjs';
 import { PAGE_PACKAGES, partsForStart, SERVER_PACKAGES } from './start-modules.mjs';
 
@@ -37,17 +38,14 @@ const importedFrom = (entries: readonly string[]): Set<string> => {
   return packages;
 };
 
-const { dependencies, devDependencies, scripts } = read('package.json') as Record<
-  string,
-  Record<string, string>
->;
-/** The programs of the npm scripts whose set-up installs the part. */
-const startedByScripts = Object.entries(scripts!)
-  .filter(([name]) => scripts![`pre${name}`]?.includes('setup.mjs --start'))
-  .map(([, script]) => /\S+\.ts/.exec(script)![0]);
+const { dependencies, devDependencies } = read('package.json') as Record<string, Record<string, string>>;
+/** The programs of the commands whose set-up installs the part. */
+const startedByCommands = programs()
+  .filter(({ setUp }) => setUp?.forStart)
+  .map(({ program }) => program);
 
 test('the packages of npm start are those that its programs, the commands beside it and the pages import', () => {
-  expect(startedByScripts).toEqual(
+  expect(startedByCommands).toEqual(
     expect.arrayContaining([
       'deploy/local/start.ts',
       'tools/ops.ts',
@@ -58,7 +56,7 @@ test('the packages of npm start are those that its programs, the commands beside
   const developed = (entries: readonly string[]) =>
     [...importedFrom(entries)].filter((name) => name in devDependencies! && !FALLBACK.includes(name));
   const servers = developed([
-    ...startedByScripts,
+    ...startedByCommands,
     ...globSync(
       [
         'services/*/main.ts',
@@ -69,7 +67,7 @@ test('the packages of npm start are those that its programs, the commands beside
       { cwd: root },
     ),
     ...globSync('{sdk,cli,mcp,gate}/build.ts', { cwd: root }),
-    ...['deploy/local/setup.mjs', 'sdk/src/main.ts', 'mcp/src/main.ts'],
+    ...['tools/run.mjs', 'sdk/src/main.ts', 'mcp/src/main.ts'],
     ...['cli/src/main.ts', 'mcp/src/quittance-mcp.ts', 'gate/src/program/quittance-gate.ts'],
   ]);
   const forPages = developed([

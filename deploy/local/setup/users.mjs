@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
 
 /** A set-up or npm itself reads nothing of the packages later. */
-const SETUP = /deploy\/local\/setup[./]|^npm /;
+const SETUP = /tools\/run\.mjs|deploy\/local\/setup\/|^npm /;
 
 /** The pids of the processes that this Node binary runs, without this one and other set-ups. */
 export function usersOf(binary) {

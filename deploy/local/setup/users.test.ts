@@ -16,7 +16,7 @@ test('a process that runs from the packages is found until it ends, and no set-u
     return child;
   };
   const service = await run('services/quote/main.js');
-  const setUp = await run('deploy/local/setup.mjs');
+  const setUp = await run('tools/run.mjs');
   try {
     expect(usersOf(binary)).toEqual([service.pid]);
     service.kill();

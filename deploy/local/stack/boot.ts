@@ -1,4 +1,6 @@
 import path from 'node:path';
+import type { ServiceName } from '../../../shared/contract/service.ts';
+import { type Databases, distinctDatabases, mapDatabases } from '../../../shared/db/databases.ts';
 import { migrateEnvironment } from '../../../shared/db/migrate.ts';
 import { roleName } from '../../../shared/db/names.ts';
 import { LOCAL_PORT } from '../../../shared/lib/local-api.ts';
@@ -6,7 +8,7 @@ import { bundled } from '../../image/bundle.ts';
 import { writeAtomically } from '../processes/atomic-file.ts';
 import type { ProcessSpec } from '../processes/process-spec.ts';
 import type { Supervisor } from '../processes/supervisor.ts';
-import { choosePostgres, chooseRedis, type Server } from '../servers/choose-servers.ts';
+import { choosePostgres, chooseReadReplicas, chooseRedis, type Server } from '../servers/choose-servers.ts';
 import { databaseUrl, ensureDatabase, urlAs } from '../servers/database.ts';
 import { createKnownPorts } from '../servers/known-ports.ts';
 import { createPortPicker } from '../servers/ports.ts';
@@ -50,7 +52,8 @@ async function chooseAddresses(
   const choice = { ...settings, port, supervisor };
   const redis = await chooseRedis(choice);
   const bus = await chooseBus(choice, keyed);
-  const postgres = await choosePostgres(choice);
+  const postgres = await choosePostgres(choice, settings.databases);
+  const replicas = await chooseReadReplicas(choice, settings.readReplicas === true ? postgres.servers : []);
   const chainPorts = await inOrder(keyed, chainPort);
   const scenariosPorts = await inOrder(keyed, scenariosPort);
   const onrampsPorts = await inOrder(keyed, () => port(8090));
@@ -62,6 +65,7 @@ async function chooseAddresses(
     redis,
     bus,
     postgres,
+    replicas,
     chainPorts,
     scenariosPorts,
     onrampsPorts,
@@ -110,7 +114,7 @@ export async function boot(settings: Settings, supervisor: Supervisor): Promise<
     ]),
     starting(redis),
     bus.spec ? starting(bus) : ensureStreams(bus, keyed),
-    starting(postgres).then(() => Promise.all(keyed.map((each) => prepareDatabase(postgres.url, each)))),
+    startDatabases(supervisor, { postgres, replicas: ports.replicas, keyed }),
     ...preparing,
   ]);
 
@@ -119,7 +123,7 @@ export async function boot(settings: Settings, supervisor: Supervisor): Promise<
       chainPort: chainPorts[index]!,
       scenariosPort: scenariosPorts[index]!,
       onrampsPort: onrampsPorts[index]!,
-      postgresUrl: postgres.url,
+      postgres: { urls: postgres.urls, replicaOf: ports.replicas.urlOf },
       bus,
     }),
   );
@@ -160,7 +164,7 @@ export async function boot(settings: Settings, supervisor: Supervisor): Promise<
     mail_url: mail.caughtMailUrl,
     console_url: `${localOrigin(gatewayUrl)}/console`,
     docs_url: `${gatewayUrl}/docs`,
-    postgres_url: databaseUrl(postgres.url, databaseName(keyed[0]!.name)),
+    postgres_urls: databasesOf(postgres.urls, keyed[0]!.name),
     nats_url: bus.url,
     nats_nkey_seed: keyed[0]!.keys.natsSeeds.admin,
     redis_url: redis.url,
@@ -192,18 +196,23 @@ function runningEnvironment(
     chainPort,
     scenariosPort,
     onrampsPort,
-    postgresUrl,
+    postgres: { urls, replicaOf },
     bus,
   }: {
     chainPort: number;
     scenariosPort: number | null;
     onrampsPort: number;
-    postgresUrl: string;
+    postgres: { urls: Databases; replicaOf: (serverUrl: string) => string | undefined };
     bus: Server;
   },
 ): RunningEnvironment {
   const { name, keys } = environment;
-  const database = databaseUrl(postgresUrl, databaseName(name));
+  const ofService = (serverUrl: string, service: ServiceName): string =>
+    urlAs(
+      databaseUrl(serverUrl, databaseName(name)),
+      roleName(databaseName(name), service),
+      keys.databasePasswords[service],
+    );
   return {
     name,
     keys,
@@ -218,8 +227,13 @@ function runningEnvironment(
     coinbase_url: `http://${host}:${onrampsPort}/coinbase`,
     nats: natsOf(bus, environment),
     operators: keys.operatorSeeds,
-    databaseUrl: (service) =>
-      urlAs(database, roleName(databaseName(name), service), keys.databasePasswords[service]),
+    databaseSettings: (service) => {
+      const [server, replica] = [urls[service], replicaOf(urls[service])];
+      return {
+        POSTGRES_URL: ofService(server, service),
+        ...(replica !== undefined && { POSTGRES_REPLICA_URL: ofService(replica, service) }),
+      };
+    },
   };
 }
 
@@ -248,10 +262,38 @@ async function startChain({
   return (await seedChain(`http://${host}:${chain.port}`, chain.environment.keys)).genesisHash;
 }
 
-async function prepareDatabase(serverUrl: string, { name, keys }: KeyedEnvironment): Promise<void> {
-  await ensureDatabase(serverUrl, databaseName(name));
-  const adminUrl = databaseUrl(serverUrl, databaseName(name));
-  await migrateEnvironment({ adminUrl, passwords: keys.databasePasswords });
+/** The databases of an environment on these servers: superuser. */
+function databasesOf(serverUrls: Databases, environment: string): Databases {
+  return mapDatabases(serverUrls, (url) => databaseUrl(url, databaseName(environment)));
+}
+
+async function startDatabases(
+  supervisor: Supervisor,
+  {
+    postgres: { servers, urls },
+    replicas,
+    keyed,
+  }: {
+    postgres: { servers: readonly Server[]; urls: Databases };
+    replicas: { specs: readonly ProcessSpec[] };
+    keyed: readonly KeyedEnvironment[];
+  },
+): Promise<void> {
+  await Promise.all(servers.map(({ spec }) => spec && supervisor.start([spec])));
+  await prepareDatabases(urls, keyed);
+  await supervisor.start(replicas.specs);
+}
+
+async function prepareDatabases(serverUrls: Databases, keyed: readonly KeyedEnvironment[]): Promise<void> {
+  await Promise.all(keyed.map((each) => prepareEnvironment(serverUrls, each)));
+}
+
+async function prepareEnvironment(serverUrls: Databases, { name, keys }: KeyedEnvironment): Promise<void> {
+  await Promise.all(distinctDatabases(serverUrls).map(({ url }) => ensureDatabase(url, databaseName(name))));
+  await migrateEnvironment({
+    databases: databasesOf(serverUrls, name),
+    passwords: keys.databasePasswords,
+  });
 }
 
 function databaseName(environment: string): string {

@@ -19,7 +19,8 @@ export type RunningEnvironment = StackEnvironment & {
   /** How a service connects to the bus. */
   nats: { url: string; seedOf: (program: Program) => string };
   /** The database URL with the service's role. */
-  databaseUrl: (service: ServiceName) => string;
+  /** POSTGRES_URL, and that of its replica if it has one. */
+  databaseSettings: (service: ServiceName) => Record<string, string>;
 };
 
 export type SharedSettings = {
@@ -135,7 +136,7 @@ export function serviceEnvironment(
     ...(shared.caFile && { TLS_CA_FILE: shared.caFile }),
     NATS_URL: nats.url,
     NATS_NKEY_SEED: nats.seedOf(service),
-    POSTGRES_URL: environment.databaseUrl(service),
+    ...environment.databaseSettings(service),
     ...own[service],
   };
 }

@@ -48,6 +48,13 @@ export type StackOptions = {
    * scenarios for test, and the chain's URL twice for live.
    */
   rpcUrls?: (chainUrl: string) => readonly string[];
+  /**
+   * How many servers of Postgres, up to one for each service. Default 1. A state folder keeps its
+   * number.
+   */
+  databases?: number | undefined;
+  /** Each of our own servers of Postgres has a streaming replica, which answers lists. */
+  readReplicas?: boolean | undefined;
   /** Running servers to use. NATS then has no accounts, so only one environment is possible. */
   external?: ExternalServers;
   /** False for tests: Postgres does not wait for the disk. */

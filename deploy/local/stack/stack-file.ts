@@ -1,4 +1,5 @@
 import { rmSync } from 'node:fs';
+import type { Databases } from '../../../shared/db/databases.ts';
 import { writeAtomically } from '../processes/atomic-file.ts';
 
 /**
@@ -12,8 +13,8 @@ export type Stack = {
   mail_url: string;
   console_url: string;
   docs_url: string;
-  /** A superuser's URL of the first environment's database. */
-  postgres_url: string;
+  /** Service → a superuser's URL of its database in the first environment. They may be the same. */
+  postgres_urls: Databases;
   nats_url: string;
   /** The seed of the user with all rights in the first environment's account. */
   nats_nkey_seed: string;

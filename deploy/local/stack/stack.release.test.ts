@@ -58,7 +58,7 @@ beforeAll(async () => {
     serviceCommand: () => ({ command: process.execPath, args: [program, folder] }),
   };
   running = await startStack(settings);
-}, 60_000);
+});
 
 afterAll(async () => {
   await running.stop();
@@ -88,7 +88,7 @@ test('stack.json names every process that runs, and only its owner can read it',
     'mail_url',
     'console_url',
     'docs_url',
-    'postgres_url',
+    'postgres_urls',
     'nats_url',
     'nats_nkey_seed',
     'redis_url',

@@ -34,7 +34,7 @@ beforeAll(async () => {
     durable: false,
     instances: replicas(INSTANCES),
   });
-}, 120_000);
+});
 
 afterAll(async () => {
   await running?.stop();

@@ -13,6 +13,8 @@ export type RunningStack = {
   stack: Stack;
   /** The path of stack.json, which is up to date while the stack runs. */
   stackFile: string;
+  /** Stops processes and starts them again, for new code. @throws if one does not start */
+  replace: (names: readonly string[]) => Promise<void>;
   /** Stops everything, services first, and frees the state folder. */
   stop: () => Promise<void>;
   /** Kills the remaining processes, if stopping takes too long. */
@@ -33,7 +35,7 @@ export async function startStack(options: StackOptions = {}): Promise<RunningSta
   try {
     removeStackFile(stackFile);
     if (options.fresh) removeState(stateDir);
-    if (!options.external?.postgresUrl) checkStateFormat(stateDir, repositoryRoot);
+    if (!options.external?.postgresUrls) checkStateFormat(stateDir, repositoryRoot, options.databases);
     try {
       return await startOnce(settings, lock);
     } catch (error) {
@@ -76,6 +78,7 @@ async function startOnce(settings: Settings, lock: Lock): Promise<RunningStack> 
     return {
       stack,
       stackFile,
+      replace: supervisor.replace,
       stop: async () => {
         await stop();
         lock.release();
@@ -95,7 +98,7 @@ async function startOnce(settings: Settings, lock: Lock): Promise<RunningStack> 
  */
 function removeState(stateDir: string): void {
   const state =
-    /^(stack\.json|state-format\.json|limits\.json|keys-.+\.json|seed-.+\.json|postgres-password|postgres|nats|redis|mail|prometheus|logs|(chain|onramps)-.+)$/;
+    /^(stack\.json|state-format\.json|limits\.json|keys-.+\.json|seed-.+\.json|postgres(-.+)?|nats|redis|mail|prometheus|logs|(chain|onramps)-.+)$/;
   for (const name of existsSync(stateDir) ? readdirSync(stateDir) : []) {
     if (state.test(name)) rmSync(path.join(stateDir, name), { recursive: true, force: true });
   }

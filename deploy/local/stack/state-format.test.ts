@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { checkStateFormat, OtherStateError } from './state-format.ts';
+import { checkStateFormat, OtherDatabasesError, OtherStateError } from './state-format.ts';
 
 let base: string;
 beforeEach(() => {
@@ -45,4 +45,12 @@ test('a database without a record is of a commit that wrote none', () => {
   mkdirSync(state());
   writeFileSync(path.join(state(), 'postgres-password'), 'secret');
   expect(() => checkStateFormat(state(), base)).toThrow(OtherStateError);
+});
+
+test('a state is of a number of servers, on which its records are', () => {
+  firstStart();
+  expect(() => checkStateFormat(state(), base, 1)).not.toThrow();
+  expect(() => checkStateFormat(state(), base, 7)).toThrow(OtherDatabasesError);
+  expect(() => checkStateFormat(state(), base, 7)).toThrow('is of --databases 1: start with that');
+  expect(() => checkStateFormat(state(), base, 1)).not.toThrow();
 });

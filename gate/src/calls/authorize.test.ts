@@ -1,7 +1,6 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { paymentOn } from '../../../test/support/actors/incoming-buyers.ts';
 import { ask, type GateHarness, startGateHarness } from '../../../test/support/fixtures/gate.ts';
-import { PUBLIC_URL } from '../../../test/support/stand-ins/vendor-api.ts';
 import type { Settings } from '../settings/settings.ts';
 
 /** The decision for a proxy that asks. test/interop asks with real ones. */
@@ -49,16 +48,6 @@ test('a paid request passes once, once more after a failure, and never a third t
   expect((await at('/answer', question('GET', '/report', headers))).reason).toBe('spent');
   expect((await at('/authorize', question('GET', '/other', headers))).status).toBe(200);
   expect(api.calls().filter((call) => call === 'redeem')).toHaveLength(1);
-});
-
-test('a request of units that may run again uses one each time that it passes', async () => {
-  const prepaid = { units: 2, ahead: 2, replay: false };
-  const { api } = await start({ routes: [{ match: 'GET /units', paid: { price: '50000', prepaid } }] });
-  const headers = api.pay({ resource: `${PUBLIC_URL}/units`, units: 2 });
-  const statuses: (number | undefined)[] = [];
-  for (let times = 0; times < 3; times += 1)
-    statuses.push((await at('/authorize', question('GET', '/units', headers))).status);
-  expect(statuses).toEqual([200, 200, 402]);
 });
 
 test('the headers of a receipt come with the permission', async () => {

@@ -78,27 +78,28 @@ test('the upstream of a stream of events learns at once that its buyer has left,
   expect(heard).toHaveLength(2);
 });
 
-test('a call that may run again costs a unit unless its upstream fails, also if its buyer leaves', async () => {
-  const prepaid = { units: 3, ahead: 3, replay: false };
+test('a call that may run again is paid unless its upstream fails, also if its buyer leaves', async () => {
+  const paid = { max: '150000', price: '50000', tab: { replay: false } };
   const { url, gate, api, upstream, lines } = await start(
     (request, response) => {
-      if (request.url === '/units?whole') return response.end('ok');
+      if (request.url === '/search?whole') return response.end('ok');
       response.writeHead(200, { 'content-length': 99 });
       return response.write('beginning', () => {
-        if (request.url === '/units?broken') response.destroy();
+        if (request.url === '/search?broken') response.destroy();
       });
     },
-    { routes: [{ match: 'GET /units', paid: { price: '50000', prepaid } }] },
+    { routes: [{ match: 'GET /search', paid }] },
   );
-  const headers = api.pay({ resource: `${PUBLIC_URL}/units`, units: 3 });
-  await expect(get(`${url}/units?broken`, headers)).rejects.toThrow();
+  const { headers } = api.authorize({ resource: `${PUBLIC_URL}/search`, tab: true }, 150_000n);
+  await expect(get(`${url}/search?broken`, headers)).rejects.toThrow();
   const socket = connect(gate.port, '127.0.0.1');
   const sent = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.write(`GET /units?left HTTP/1.1\r\nhost: a\r\n${sent.join('')}\r\n`);
+  socket.write(`GET /search?left HTTP/1.1\r\nhost: a\r\n${sent.join('')}\r\n`);
   await new Promise((resolve) => socket.once('data', resolve));
   socket.destroy();
   await waitUntil(() => lines.filter(({ message }) => message === 'call').length === 2);
   const statuses: number[] = [];
-  for (let times = 0; times < 3; times += 1) statuses.push((await get(`${url}/units?whole`, headers)).status);
+  for (let times = 0; times < 3; times += 1)
+    statuses.push((await get(`${url}/search?whole`, headers)).status);
   expect([statuses, upstream.seen.length]).toEqual([[200, 200, 402], 4]);
 });

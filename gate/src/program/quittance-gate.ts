@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
 import pino from 'pino';
-import { useProxies } from '../../../cli/src/proxies.ts';
+import { useProxies } from '../../../sdk/src/paywall/adapter.ts';
 import { SettingsError } from '../ground/yaml-file.ts';
 import { fileSchema } from '../settings/config.ts';
 import { type Command, readCommand, readSettings, type Settings, USAGE } from '../settings/settings.ts';
@@ -37,7 +37,7 @@ const read = (command: WithSettings): Settings =>
 
 /** Prints what a probe of the running gate finds. It ends with 1 if something is wrong. */
 const check = async (command: WithSettings): Promise<void> => {
-  await useProxies(process.env);
+  await useProxies(process.env, () => import('undici'));
   const findings = await checkGate(orRefuse(() => read(command)));
   for (const { probe, fault } of findings)
     process.stdout.write(fault === null ? `ok     ${probe}\n` : `wrong  ${probe}: ${fault}\n`);
@@ -46,7 +46,7 @@ const check = async (command: WithSettings): Promise<void> => {
 
 const run = async (command: WithSettings): Promise<void> => {
   const settings = orRefuse(() => read(command));
-  await useProxies(process.env);
+  await useProxies(process.env, () => import('undici'));
   // One write for many lines. What is left is written once in a while, and at the end.
   const lines = pino.destination({ dest: 1, minLength: 4096, sync: false, periodicFlush: FLUSH_MS });
   const log = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, lines);

@@ -17,7 +17,7 @@ routes:
     free: { calls: 10, per: day, by: X-Api-Key }
   - match: GET /forecast/:city
     price: $0.10
-    prepaid: { units: 100, ahead: 20 }
+    prepaid: { units: 100 }
   - match: POST /chat
     max: $1
     unit_price: $0.00001
@@ -41,7 +41,7 @@ test('a file is read without a float, and its schema accepts it as editors see i
     timeouts: { answer: 30_000, idle: 300_000 },
     routes: [
       { match: 'GET /report', price: '50000', free: { calls: 10, per: 'day', by: 'x-api-key' } },
-      { match: 'GET /forecast/:city', price: '100000', prepaid: { units: 100, ahead: 20 } },
+      { match: 'GET /forecast/:city', price: '100000', prepaid: { units: 100 } },
       {
         ...{ match: 'POST /chat', max: '1000000', unit_price: '10', units_header: 'x-tokens' },
         ...{ tab: true, per_call: '50000', extend: true, threshold: '5000000', window: 7_200_000 },

@@ -10,10 +10,6 @@ import { check, durationFrom, flag, HeaderName, Price, text, whole } from '../gr
 const Prepaid = z
   .strictObject({
     units: whole(1, 1_000_000_000).describe('How many requests one payment buys'),
-    ahead: whole(1, 1_000_000_000)
-      .optional()
-      .describe('How many of them one call of the API consumes in advance. It needs a shared store'),
-    replay: flag.optional().describe('false: a repeat runs the request again, and no answer is stored'),
   })
   .describe('The price buys several requests to one address');
 
@@ -158,7 +154,7 @@ export const routeSettingsOf = (route: Route): RouteSettings => {
   if (price === undefined) return { ...at, paid: null };
   return {
     ...at,
-    paid: defined({ price, prepaid: prepaid && defined(prepaid) }) as FixedRoute<IncomingMessage>,
+    paid: defined({ price, prepaid }) as FixedRoute<IncomingMessage>,
     ...free,
   };
 };

@@ -19,6 +19,11 @@ const payment = (more: Partial<Payment> = {}) =>
   }) as Payment;
 const authorization = { max_amount: '1000000', used: '480' } as NonNullable<Payment['authorization']>;
 
+const extension = {
+  ...{ extension_id: 'ext_0', quote_id: 'q_0', amount: '500000', created_at: '2026-01-01T00:00:00.000Z' },
+  payment_attempt_id: 'more',
+};
+
 test.each<[string, Partial<Payment>, object]>([
   ['a payment', {}, { amount: '50000', amount_usdc: '0.05', max_amount: null, fee: '10000' }],
   [
@@ -36,7 +41,11 @@ test.each<[string, Partial<Payment>, object]>([
     { authorization, quote_amount: '15000' },
     { amount: '15000', max_amount: '1000000', fee: '10000' },
   ],
-  ['an extension', { status: 'merged', extends: 'stl_0' }, { amount: '0', fee: '0', extends: 'stl_0' }],
+  [
+    'an extended authorization',
+    { status: 'authorized', authorization, quote_amount: '1000000', extensions: [extension] },
+    { amount: '0', extensions: [{ extension_id: 'ext_0', amount: '500000' }] },
+  ],
 ])('%s has the amount that it pays, and what was bought', (_name, more, expected) => {
   const shown = paymentOf(payment(more));
   expect(paymentShape.parse(shown)).toMatchObject({ ...expected, item: 'Harbour tour' });

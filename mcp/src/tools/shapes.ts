@@ -36,13 +36,13 @@ export const paidShape = z.object({
 
 export const paymentShape = z.object({
   settlement_id: z.string(),
-  status: z
-    .string()
-    .describe('pending, authorized, capturing, issued, redeemed, expired, voided, merged or failed'),
-  extends: z
-    .string()
+  status: z.string().describe('pending, authorized, capturing, issued, redeemed, expired, voided or failed'),
+  extensions: z
+    .array(
+      z.object({ extension_id: z.string(), quote_id: z.string(), amount: micro, created_at: z.string() }),
+    )
     .nullable()
-    .describe('Of a merged payment: the settlement that it extended, which alone is paid'),
+    .describe('What has added to the ceiling of an authorization'),
   chain_status: z.string().describe('none, pending, confirmed, finalized or failed'),
   rail: z.string(),
   amount: micro.describe(
@@ -66,7 +66,13 @@ export const paymentShape = z.object({
 export const paymentOf = (of: Payment): z.infer<typeof paymentShape> => ({
   settlement_id: of.settlement_id,
   status: of.status,
-  extends: of.extends ?? null,
+  extensions:
+    of.extensions?.map(({ extension_id, quote_id, amount, created_at }) => ({
+      extension_id,
+      quote_id,
+      amount,
+      created_at,
+    })) ?? null,
   chain_status: of.chain_status,
   rail: of.rail,
   ...inBoth({

@@ -106,7 +106,7 @@ export class QuoteAlreadySettledError extends ApiError {
   static readonly retryable = false;
 }
 
-/** 409: The idempotency key was used for another request. */
+/** 422: The idempotency key was used for another request. */
 export class IdempotencyMismatchError extends ApiError {
   override readonly name: string = 'IdempotencyMismatchError';
   declare readonly code: 'idempotency_mismatch';

@@ -50,5 +50,5 @@ export const DECLINE_BADGES: Readonly<Record<string, string>> = {
   "tab_vendor": "too much authorized for this vendor"
 };
 
-/** How often the ceiling of an authorization can be raised. */
+/** How often the ceiling of an authorization can be extended. */
 export const MAX_EXTENSIONS = 20;

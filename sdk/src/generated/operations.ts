@@ -50,7 +50,7 @@ export interface Operations {
     list(input?: Input<'settlement.list'>, options?: CallOptions): Listing<'settlement.list'>;
     /** Get a settlement `GET /v1/settlements/:settlement_id`. Errors: not_found, unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     get(input: Input<'settlement.get'>, options?: CallOptions): Answer<'settlement.get'>;
-    /** Report what was used of an authorization. For settlements of quotes with `capture`. Send one use, or up to 100 in `usages`: all of them are recorded, or none. A repeat with the same usage_id records nothing more and returns the same answer. Use that is answered with 200 is captured when the window ends, unless the vendor captures or voids before. `POST /v1/settlements/:settlement_id/usage`. Errors: not_found, conflict, usage_exceeds_authorization, authorization_closed, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    /** Report what was used of an authorization. For settlements of quotes with `capture`. Send one use, or up to 100 in `usages`: all of them are recorded, or none. A repeat with the same usage_id records nothing more and returns the same answer; 30 days after the settlement is final it returns the total. Use that is answered with 200 while the authorization is open is captured when the window ends, unless the vendor captures or voids before. `POST /v1/settlements/:settlement_id/usage`. Errors: not_found, conflict, usage_exceeds_authorization, authorization_closed, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     usage(input: Input<'settlement.usage'>, options?: CallOptions): Answer<'settlement.usage'>;
     /** Capture an authorization. Pays what was used, or with `capture` manual an amount up to the ceiling, by one transfer, and releases the rest. An authorization is captured once. A repeat returns the same capture. An amount that is larger than what was reported as used needs the settlement token. `POST /v1/settlements/:settlement_id/capture`. Errors: not_found, conflict, authorization_closed, usage_exceeds_authorization, capture_below_fee, insufficient_funds, delegation_inactive, payment_failed, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     capture(input: Input<'settlement.capture'>, options?: CallOptions): Answer<'settlement.capture'>;
@@ -120,6 +120,8 @@ export interface Operations {
     listTransactions(input?: Input<'wallet.listTransactions'>, options?: CallOptions): Listing<'wallet.listTransactions'>;
     /** Summarize spending. Sums the payments made from `from` up to `to`: at most 366 days, by default the last 30 UTC days including today. Payments that were reversed on chain are not counted. `GET /v1/spending/summary`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     spendingSummary(input?: Input<'wallet.spendingSummary'>, options?: CallOptions): Answer<'wallet.spendingSummary'>;
+    /** Summarize sales. Sums the payments received from `from` up to `to`: at most 366 days, by default the last 30 UTC days including today. Payments that were reversed on chain are not counted. A service key sums the sales of its service. `GET /v1/sales/summary`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
+    salesSummary(input?: Input<'wallet.salesSummary'>, options?: CallOptions): Answer<'wallet.salesSummary'>;
   };
   funding: {
     /** Put test USDC into a wallet. Test environment only. At most 10,000 USDC per call. `POST /v1/dev/fund`. Errors: not_found, conflict, payment_failed, unauthorized, forbidden, idempotency_mismatch, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
@@ -340,6 +342,7 @@ export const OPERATIONS = {
     revoke: {"method":"POST","path":"/v1/wallets/:wallet_id/revoke","body":true,"timeoutSeconds":29},
     listTransactions: {"method":"GET","path":"/v1/transactions","query":["cursor","limit","type","direction","status","service_id","delegate_id","object_id","tx_hash","from","to"],"list":true},
     spendingSummary: {"method":"GET","path":"/v1/spending/summary","query":["from","to","group_by"]},
+    salesSummary: {"method":"GET","path":"/v1/sales/summary","query":["from","to","group_by"]},
   },
   funding: {
     devFund: {"method":"POST","path":"/v1/dev/fund","body":true,"keyed":true,"timeoutSeconds":20},
@@ -422,6 +425,7 @@ export const OPERATIONS = {
 } as const satisfies { [S in keyof Operations]: { [O in keyof Operations[S]]: OperationInfo } };
 
 export type {
+  Problem,
   Account,
   AccountId,
   AccountLimits,
@@ -497,6 +501,8 @@ export type {
   EventPage,
   EventType,
   EventTypePattern,
+  Extension,
+  ExtensionId,
   Failure,
   Fees,
   FiatAmount,
@@ -615,6 +621,7 @@ export type {
   RotatedKeyReplayed,
   RotatedWebhookSecret,
   RotatedWebhookSecretReplayed,
+  SalesSummary,
   Scope,
   SecurityEvent,
   SecurityEventId,

@@ -431,6 +431,17 @@ export interface operations {
     };
     output: SpendingSummary;
   };
+  'wallet.salesSummary': {
+    input: {
+      /** This time and later */
+      from?: Moment;
+      /** Before this time */
+      to?: Moment;
+      /** Default day (UTC). Days are in their order, services in the order of what was sold */
+      group_by?: "day" | "service";
+    };
+    output: SalesSummary;
+  };
   'funding.createDeposit': {
     input: CreateDepositRequest;
     output: Deposit;
@@ -874,6 +885,19 @@ export interface webhooks {
   'webhook.test': WebhookEventWebhookTest;
 }
 
+export type Problem = {
+    /**
+     * Format: uri
+     * @description The same as `error.docs_url`
+     */
+    type: string;
+    /** @description What the code means, the same for each occurrence */
+    title: string;
+    /** @description The HTTP status */
+    status: number;
+    /** @description The same as `error.message` */
+    detail: string;
+} & Error;
 export type Account = {
     account_id: AccountId;
     /**
@@ -1088,8 +1112,8 @@ export type AuthorizedSettlement = {
     max_amount: MicroUsdc;
     /** @description Until when use can be reported and captured */
     capture_ends_at: Timestamp;
-    /** @description The record of the extension. Only of a quote with `extends`; the rest is about the authorization that it extended */
-    extension_id?: SettlementId;
+    /** @description Only of a quote with `extends`; the rest is about the authorization that it extended */
+    extension_id?: ExtensionId;
 };
 /**
  * @description Base58 hash of a recent block, which dates a transaction
@@ -1884,6 +1908,21 @@ export type EventPage = {
 export type EventType = "quote.settling" | "quote.settled" | "quote.expired" | "payment_link.paid" | "settlement.authorized" | "settlement.extended" | "settlement.at_risk" | "settlement.captured" | "settlement.voided" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "settlement.declined" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "delegate.exhausted" | "approval.requested" | "approval.decided" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test";
 /** @enum {string} */
 export type EventTypePattern = "*" | "quote.*" | "payment_link.*" | "settlement.*" | "refund.*" | "withdrawal.*" | "deposit.*" | "delegate.*" | "approval.*" | "key.*" | "quote.settling" | "quote.settled" | "quote.expired" | "payment_link.paid" | "settlement.authorized" | "settlement.extended" | "settlement.at_risk" | "settlement.captured" | "settlement.voided" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "settlement.declined" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "delegate.exhausted" | "approval.requested" | "approval.decided" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test";
+export type Extension = {
+    extension_id: ExtensionId;
+    quote_id: QuoteId;
+    /** @description What it added to the ceiling. In USDC micro-units */
+    amount: MicroUsdc;
+    /** @description When it was created */
+    created_at: Timestamp;
+    /** @description The id that the payer chose. Shown only to the payer */
+    payment_attempt_id?: PaymentAttemptId;
+};
+/**
+ * @description Id of the extension, beginning with ext_ (TypeID: UUIDv7 in base32)
+ * @example ext_01kaj5w0c0e8h9x2m4n6p8q0rs
+ */
+export type ExtensionId = string;
 export type Failure = {
     /** @description Why it failed, for programs */
     code: string;
@@ -1940,6 +1979,16 @@ export type Health = {
     status: "ok";
     /** @description The time of the server */
     time: Timestamp;
+    /**
+     * @description The version of the API that answers
+     * @example 1.0.0
+     */
+    version: string;
+    /**
+     * @description What it was built from: a commit, or `unknown`
+     * @example 6f1c2a9
+     */
+    commit: string;
 };
 /**
  * @description Chosen by the client, a new one for each object to create (for example a UUID). A repeat with the same key and the same request within 24 hours creates nothing. It gets the first answer, with the header `idempotent-replayed: true`. Another request with the same key is refused. Keys are separate per account and operation.
@@ -3249,6 +3298,29 @@ export type RotatedWebhookSecretReplayed = {
      */
     secret_already_shown: true;
 } & WebhookSecretRotation;
+export type SalesSummary = {
+    /** @description Begin of the range */
+    from: Timestamp;
+    /** @description End of the range, which is not part of it */
+    to: Timestamp;
+    /** @description Number of payments */
+    payment_count: number;
+    /** @description Gross, fees included. In USDC micro-units */
+    total_sold: MicroUsdcOrZero;
+    /** @description Refunds that were made in this range. In USDC micro-units */
+    total_refunded: MicroUsdcOrZero;
+    /** @description What the platform got of the payments. Fees that x402 payments accrue are not part of it. In USDC micro-units */
+    total_fees: MicroUsdcOrZero;
+    /** @description At most 1,000 groups, those with the most sold. The totals include all groups */
+    groups: {
+        /** @description Day or service_id */
+        key: string | ServiceId;
+        /** @description Gross, fees included. In USDC micro-units */
+        sold: MicroUsdc;
+        /** @description Number of payments of this group */
+        payment_count: number;
+    }[];
+};
 /**
  * @description What the quote is for: any JSON object, at most 4096 bytes, without the character U+0000. The token signs it. The key `payment_link` is that of payment links
  * @example {
@@ -3466,8 +3538,8 @@ export type Settlement = {
     units_remaining?: number;
     /** @description Only of a quote with `capture` */
     authorization?: Authorization;
-    /** @description The settlement that it extended. Only of an extension */
-    extends?: SettlementId;
+    /** @description What has added to the ceiling, first to last. Only of a quote with `capture` */
+    extensions?: Extension[];
     /** @description The transaction on chain. Null until it is seen there */
     tx_hash: TransactionHash | null;
     /** @description Earlier transactions of this payment, which a fork replaced */
@@ -3530,10 +3602,10 @@ export type SettlementReceipt = {
     claims: ReceiptClaims;
 };
 /**
- * @description authorized: a ceiling is held, and nothing is paid yet. capturing: the payment of a part of it is under way. voided: an authorization that ended without a payment. merged: an extension, which extended another settlement and pays nothing itself. pending: the payment is under way. issued: it is confirmed and can be redeemed. redeemed: the vendor delivers. expired: paid, and not redeemed in time. failed: no money moved and none will
+ * @description authorized: a ceiling is held, and nothing is paid yet. capturing: the payment of a part of it is under way. voided: an authorization that ended without a payment. pending: the payment is under way. issued: it is confirmed and can be redeemed. redeemed: the vendor delivers. expired: paid, and not redeemed in time. failed: no money moved and none will
  * @enum {string}
  */
-export type SettlementStatus = "pending" | "authorized" | "capturing" | "issued" | "redeemed" | "expired" | "voided" | "merged" | "failed";
+export type SettlementStatus = "pending" | "authorized" | "capturing" | "issued" | "redeemed" | "expired" | "voided" | "failed";
 export type SettlementVerification = {
     settlement_id: SettlementId;
     status: SettlementStatus;
@@ -3655,14 +3727,14 @@ export type SpendingSummary = {
     from: Timestamp;
     /** @description End of the range, which is not part of it */
     to: Timestamp;
+    /** @description Number of payments */
+    payment_count: number;
     /** @description Gross, fees included. In USDC micro-units */
     total_spent: MicroUsdcOrZero;
     /** @description Refunds that arrived in this range. In USDC micro-units */
     total_refunded: MicroUsdcOrZero;
     /** @description What the platform got of the payments. In USDC micro-units */
     total_fees: MicroUsdcOrZero;
-    /** @description Number of payments */
-    payment_count: number;
     /** @description At most 1,000 groups, those with the most spent. The totals include all groups */
     groups: {
         /** @description Day, service_id or delegate_id; null: paid by the account itself and not by a delegate, or to vendors that do not use Quittance and have no service_id */
@@ -4616,8 +4688,8 @@ export type WebhookEventSettlementExtended = {
     timestamp: Timestamp;
     /** @description The object of the event, as it was then */
     data: ({
-        /** @description The record of the extension */
-        extension_id: SettlementId;
+        /** @description The extension, which its authorization shows */
+        extension_id: ExtensionId;
         /** @description The quote that extended it */
         extension_quote_id: QuoteId;
         /**
@@ -4626,8 +4698,8 @@ export type WebhookEventSettlementExtended = {
          */
         added: MicroUsdc;
     } & VendorPaymentChange) | ({
-        /** @description The record of the extension */
-        extension_id: SettlementId;
+        /** @description The extension, which its authorization shows */
+        extension_id: ExtensionId;
         /** @description The quote that extended it */
         extension_quote_id: QuoteId;
         /**

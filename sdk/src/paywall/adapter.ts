@@ -13,6 +13,7 @@ export { displayUsdc, plainUsdc } from '../generated/usdc.ts';
 export { ANSWER_HEADERS, PAYMENT_HEADERS, TRIAL_HEADER } from '../pay/base/dialects.ts';
 export { USDC_MINTS } from '../pay/outgoing/mpp-offers.ts';
 export { RETURN_PARAMETER } from '../payment-page.ts';
+export { useProxies } from '../programs/proxies.ts';
 export { captureNode, headerOf } from './adapters/node.ts';
 export { IN_PROGRESS, isDelivered, refuse, unavailable } from './base/answers.ts';
 export { ConfigurationError } from './base/configuration.ts';

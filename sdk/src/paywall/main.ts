@@ -4,7 +4,14 @@ export type { Environment } from '../checks/tokens.ts';
 export { PAYMENT_HEADERS } from '../pay/base/dialects.ts';
 export type { Refusal } from './base/answers.ts';
 export { ConfigurationError } from './base/configuration.ts';
-export type { Bill, Dialect, DialectFactory, Offer, PaywallContext, Presented } from './base/dialect.ts';
+export type {
+  Bill,
+  Dialect,
+  DialectFactory,
+  Offer,
+  PaywallContext,
+  PresentedPayment,
+} from './base/dialect.ts';
 export type { Incoming } from './base/incoming.ts';
 export type { PaywallEvent } from './base/log.ts';
 export { type Meter, MeterStoppedError, type StopReason } from './base/meter.ts';

@@ -31,7 +31,7 @@ beforeAll(async () => {
   first = await startSecondProvider();
   metrics = `http://127.0.0.1:${await createPortPicker().any()}/metrics`;
   await start();
-}, 60_000);
+});
 const start = async () => {
   service = await fixture.start({
     SOLANA_RPC_URLS: `${first.urlOf(fixture.chain.url)},${fixture.chain.url}`,
@@ -128,7 +128,7 @@ test('rule 14: a confirmation that one provider invents confirms nothing', async
   first.behave('honest');
   await chain.call('chain_fault');
   expect((await events.wait(job.settlement_id, 'confirmed')).generation).toBe(2);
-}, 60_000);
+});
 
 test('rule 14: a transaction is final when one provider reports it as final and the other as successful', async () => {
   const { chain, events } = fixture;
@@ -305,7 +305,6 @@ test.each([51, 1050])(
     expect(await events.wait(again.settlement_id, 'confirmed')).toMatchObject({ tx_hash });
     expect(await outside.balance(payer.owner.publicKey)).toBe(5_000_000n - GROSS);
   },
-  180_000,
 );
 
 test('the live environment is refused with one provider, and with one that is configured twice', async () => {

@@ -31,7 +31,7 @@ beforeAll(async () => {
   first = await startSecondProvider();
   vendor = await fixture.payer(1n);
   await start();
-}, 60_000);
+});
 const start = async () => {
   service = await fixture.start({
     SOLANA_RPC_URLS: `${first.urlOf(fixture.chain.url)},${fixture.chain.url}`,
@@ -111,7 +111,7 @@ test('rule 11: a last block that one provider names too low leads to no second t
   await endCongestion(job.settlement_id);
   expect((await fixture.events.wait(job.settlement_id, 'finalized')).generation).toBe(1);
   expect(await balanceOf(payer)).toBe(5_000_000n - GROSS);
-}, 60_000);
+});
 
 test('rule 11: a payment of another client that one provider’s height would end is not reported as failed', async () => {
   const buyer = await payerOf(PRICE);
@@ -124,7 +124,7 @@ test('rule 11: a payment of another client that one provider’s height would en
   expect(await fixture.events.wait(id, 'finalized')).toMatchObject({ tx_hash });
   expect([await balanceOf(buyer), (await balanceOf(vendor)) - before]).toEqual([0n, PRICE]);
   expect(states(id)).not.toContain('failed');
-}, 60_000);
+});
 
 test.each([
   ['withdrawal', 'wd', null],
@@ -144,7 +144,6 @@ test.each([
     expect(states(prepared.id)).not.toContain('failed');
     expect(await fixture.outside.balance(to)).toBe(GROSS);
   },
-  60_000,
 );
 
 test('rule 11: a height that one provider names too low does not end an adopted transaction that a fork dropped', async () => {
@@ -177,7 +176,7 @@ test('rule 11: a height that one provider names too low does not end an adopted 
   await chain.call('chain_clock', { paused: false });
   await events.wait(job.settlement_id, 'finalized');
   expect(await balanceOf(payer)).toBe(5_000_000n - GROSS);
-}, 60_000);
+});
 
 test('rule 11: bytes that have expired at every provider are followed by others, whatever one provider named', async () => {
   const payer = await payerOf(5_000_000n);
@@ -189,7 +188,7 @@ test('rule 11: bytes that have expired at every provider are followed by others,
   await endCongestion(job.settlement_id);
   expect((await fixture.events.wait(job.settlement_id, 'finalized')).generation).toBe(2);
   expect(await balanceOf(payer)).toBe(5_000_000n - GROSS);
-}, 60_000);
+});
 
 test('rule 11: a last block that one provider named far ahead keeps bytes open only until it is removed', async () => {
   const { chain, events } = fixture;
@@ -208,4 +207,4 @@ test('rule 11: a last block that one provider named far ahead keeps bytes open o
   await endCongestion(job.settlement_id);
   await events.wait(job.settlement_id, 'finalized');
   expect(await balanceOf(payer)).toBe(5_000_000n - GROSS);
-}, 60_000);
+});

@@ -50,7 +50,7 @@ beforeAll(async () => {
     OTEL_EXPORTER_PROMETHEUS_HOST: '127.0.0.1',
     OTEL_EXPORTER_PROMETHEUS_PORT: new URL(metrics).port,
   });
-}, 60_000);
+});
 beforeEach(async () => {
   falsifies = false;
   await fixture.chain.call('chain_fault');

@@ -33,7 +33,7 @@ beforeAll(async () => {
     response.end(await answer.text());
   });
   await new Promise<void>((resolve) => second.listen(0, '127.0.0.1', resolve));
-}, 60_000);
+});
 afterEach(async () => {
   Object.assign(door, { open: true, hangs: false });
   await fixture.chain.call('chain_fault');
@@ -157,7 +157,7 @@ test('a fork that cannot be proven while one of three providers hangs delays no 
   door.hangs = false;
   await events.wait(forked.settlement_id, 'reopened');
   await events.wait(forked.settlement_id, 'finalized');
-}, 60_000);
+});
 
 test('rule 7: the hourly cap of a wallet is exact under a burst, and payments over it wait', async () => {
   const { events, outside } = fixture;

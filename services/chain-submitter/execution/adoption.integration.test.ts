@@ -22,7 +22,7 @@ beforeAll(async () => {
   fixture = await startSubmitterFixture();
   await fixture.start();
   vendor = await fixture.payer(1n);
-}, 60_000);
+});
 afterAll(() => fixture.stop());
 
 const { ask, signed, submit } = incomingPaymentsOver(

@@ -14,7 +14,7 @@ import { transfersOver } from '../../../test/support/fixtures/chain-submitter/tr
 let fixture: SubmitterFixture;
 beforeAll(async () => {
   fixture = await startSubmitterFixture();
-}, 60_000);
+});
 afterAll(() => fixture.stop());
 
 const count = async (objectId: string) => {
@@ -44,7 +44,6 @@ test.each(['beforeIntent', 'afterSign', 'afterCommit', 'afterSend', 'afterConfir
     expect(await outside.balance(payer.owner.publicKey)).toBe(4_000_000n);
     await next.stop();
   },
-  60_000,
 );
 
 test('rule 8: a payment that has to wait is recorded without bytes, and survives a kill', async () => {
@@ -70,7 +69,7 @@ test('rule 8: a payment that has to wait is recorded without bytes, and survives
   expect(await count(settlement_id)).toBe(1);
   expect(await outside.balance(payer.owner.publicKey)).toBe(4_000_000n);
   await next.stop();
-}, 60_000);
+});
 
 test.each(['afterSign', 'afterCommit', 'afterSend', 'afterConfirm'])(
   'rule 8: after a kill at %s of a withdrawal the repeated submission completes it once',
@@ -92,7 +91,6 @@ test.each(['afterSign', 'afterCommit', 'afterSend', 'afterConfirm'])(
     expect(await outside.balance(payee.owner.publicKey)).toBe(2_000_001n);
     await next.stop();
   },
-  60_000,
 );
 
 test('rule 9: a worker that was paused before its commit signs nothing beside the bytes of the worker that replaced it', async () => {
@@ -113,7 +111,7 @@ test('rule 9: a worker that was paused before its commit signs nothing beside th
   );
   expect(await outside.balance(payer.owner.publicKey)).toBe(4_000_000n);
   await Promise.all([paused.stop(), other.stop()]);
-}, 60_000);
+});
 
 test('rule 11: a worker that was paused between its check of the deadline and its commit signs nothing after the deadline', async () => {
   const { events, outside } = fixture;
@@ -126,7 +124,7 @@ test('rule 11: a worker that was paused between its check of the deadline and it
   expect(await count(job.settlement_id)).toBe(0);
   expect(await outside.balance(payer.owner.publicKey)).toBe(5_000_000n);
   await paused.stop();
-}, 60_000);
+});
 
 test('rule 16: two replicas execute 40 settles, each of them once', async () => {
   const { events, outside } = fixture;
@@ -140,7 +138,7 @@ test('rule 16: two replicas execute 40 settles, each of them once', async () => 
   expect(await outside.balance(payer.owner.publicKey)).toBe(60_000_000n);
   expect(await Promise.all(jobs.map(({ settlement_id }) => count(settlement_id)))).toEqual(jobs.map(() => 1));
   await Promise.all(replicas.map((replica) => replica.stop()));
-}, 60_000);
+});
 
 test('rule 17: after SIGTERM in the middle of 20 settles the next worker completes them immediately', async () => {
   const { events, outside } = fixture;
@@ -155,4 +153,4 @@ test('rule 17: after SIGTERM in the middle of 20 settles the next worker complet
   await Promise.all(jobs.map(({ settlement_id }) => events.wait(settlement_id, 'finalized')));
   expect(await outside.balance(payer.owner.publicKey)).toBe(80_000_000n);
   await next.stop();
-}, 60_000);
+});

@@ -19,7 +19,7 @@ let fixture: SubmitterFixture;
 beforeAll(async () => {
   fixture = await startSubmitterFixture();
   await fixture.start();
-}, 60_000);
+});
 afterAll(() => fixture.stop());
 
 const ask = <N extends keyof Internal>(name: N, input: z.infer<Internal[N]['input']>) =>

@@ -14,7 +14,7 @@ let fixture: SubmitterFixture;
 beforeAll(async () => {
   fixture = await startSubmitterFixture();
   await fixture.start();
-}, 60_000);
+});
 afterAll(() => fixture.stop());
 
 /** A quote whose ceiling is 500,000 micro-units. */

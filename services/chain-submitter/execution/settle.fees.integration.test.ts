@@ -11,7 +11,7 @@ beforeAll(async () => {
   fixture = await startSubmitterFixture();
   // What is offered depends on recent blocks, so blocks come also while nothing is paid.
   await fixture.chain.call('chain_clock', { onDemand: false });
-}, 60_000);
+});
 afterEach(async () => {
   await fixture.chain.call('chain_fees', 0);
   await fixture.chain.call('chain_fault');
@@ -49,7 +49,7 @@ test('COMPUTE_BUDGET=auto offers what recent blocks took, and is included', asyn
   const dear = await fixture.events.wait(paid.settlement_id, 'confirmed');
   expect(await feeOf(dear.tx_hash!)).toBe(10_000 + (80_000 * FLOOR) / 1_000_000);
   await service.stop();
-}, 60_000);
+});
 
 test('the cap holds: a payment waits while blocks take more, and is paid when they take less', async () => {
   const service = await fixture.start({ COMPUTE_BUDGET: 'auto:80000:30000' });
@@ -66,7 +66,7 @@ test('the cap holds: a payment waits while blocks take more, and is paid when th
   const paid = await fixture.events.wait(settlement_id, 'confirmed');
   expect(await feeOf(paid.tx_hash!)).toBe(10_000 + (80_000 * 30_000) / 1_000_000);
   await service.stop();
-}, 60_000);
+});
 
 test('without an answer about recent fees, the highest configured price is offered', async () => {
   const service = await fixture.start({ COMPUTE_BUDGET: 'auto:80000:50000' });
@@ -76,4 +76,4 @@ test('without an answer about recent fees, the highest configured price is offer
   const paid = await fixture.events.wait(settlement_id, 'confirmed');
   expect(await feeOf(paid.tx_hash!)).toBe(14_000);
   await service.stop();
-}, 60_000);
+});

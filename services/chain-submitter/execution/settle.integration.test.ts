@@ -18,7 +18,7 @@ let fixture: SubmitterFixture;
 beforeAll(async () => {
   fixture = await startSubmitterFixture();
   await fixture.start();
-}, 60_000);
+});
 afterAll(() => fixture.stop());
 
 test('rule 13, rule 12: the first settle creates the vendor’s account, the next has two instructions, and both are found by reference', async () => {

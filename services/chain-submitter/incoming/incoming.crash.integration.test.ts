@@ -24,7 +24,7 @@ let vendor: Payer;
 beforeAll(async () => {
   fixture = await startSubmitterFixture();
   vendor = await fixture.payer(1n);
-}, 60_000);
+});
 afterAll(() => fixture.stop());
 
 const { ask, signed, submit, hashOf, countSigned } = incomingPaymentsOver(
@@ -59,7 +59,6 @@ test.each(['afterSign', 'afterCommit', 'afterSend', 'afterConfirm'])(
     expect(await fixture.outside.balance(buyer.owner.publicKey)).toBe(PRICE);
     await next.stop();
   },
-  60_000,
 );
 
 test('rule 16: bytes that a killed worker committed are broadcast by the next one, without a call', async () => {
@@ -71,7 +70,7 @@ test('rule 16: bytes that a killed worker committed are broadcast by the next on
   const { tx_hash } = await fixture.events.wait(settlementId, 'finalized');
   expect(txHashOf(await submit(payment, settlementId))).toBe(tx_hash);
   await next.stop();
-}, 60_000);
+});
 
 test('a payment that was signed and not committed can be closed, and is never sent', async () => {
   const buyer = await fixture.payer(PRICE);
@@ -85,7 +84,7 @@ test('a payment that was signed and not committed can be closed, and is never se
   expect(reasonOf(await submit(payment, settlement_id))).toBe('closed');
   expect(await fixture.outside.balance(buyer.owner.publicKey)).toBe(PRICE);
   await next.stop();
-}, 60_000);
+});
 
 test('rule 11: providers that deny an included payment past its expiry do not make it fail', async () => {
   const service = await fixture.start();
@@ -106,7 +105,7 @@ test('rule 11: providers that deny an included payment past its expiry do not ma
   await chain.call('chain_fault');
   expect((await fixture.events.wait(settlement_id, 'finalized')).tx_hash).toBe(tx_hash);
   await service.stop();
-}, 60_000);
+});
 
 test('a fee payer that was replaced signs the payments that name it', async () => {
   const { keys } = fixture;
@@ -127,7 +126,7 @@ test('a fee payer that was replaced signs the payments that name it', async () =
     expect((await fixture.events.wait(settlementId, 'confirmed')).tx_hash).toBe(tx_hash);
   }
   await service.stop();
-}, 60_000);
+});
 
 test('a fee payer without lamports blames nobody, and the payment succeeds once it has some', async () => {
   const { keys } = fixture;
@@ -140,4 +139,4 @@ test('a fee payer without lamports blames nobody, and the payment succeeds once 
   await fixture.include([SystemProgram.transfer(funding)], [from]);
   expect(reasonOf(await submit(payment))).toBe('submitted');
   await service.stop();
-}, 60_000);
+});

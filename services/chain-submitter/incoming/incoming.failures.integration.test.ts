@@ -22,7 +22,7 @@ const FAILURES = 3;
 beforeAll(async () => {
   fixture = await startSubmitterFixture();
   await fixture.start({ INCOMING_FAILURES_PER_DAY: `${FAILURES}` });
-}, 60_000);
+});
 beforeEach(async () => {
   vendor = await fixture.payer(1n);
 });
@@ -76,7 +76,7 @@ test('a source that is emptied makes three payments fail, then its vendor receiv
   });
   vendor = await fixture.payer(1n);
   expect(reasonOf(await submit(await signed(other)))).toBe('submitted');
-}, 60_000);
+});
 
 test('each payment of a source that is confirmed lets it have one more under way', async () => {
   const buyer = await fixture.payer(20n * PRICE);

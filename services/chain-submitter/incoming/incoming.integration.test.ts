@@ -26,7 +26,7 @@ beforeAll(async () => {
   fixture = await startSubmitterFixture();
   await fixture.start();
   vendor = await fixture.payer(1n);
-}, 60_000);
+});
 afterAll(() => fixture.stop());
 
 const { ask, signed, check, submit, hashOf, addPaid, countSigned, withDroppedSends } = incomingPaymentsOver(
@@ -118,7 +118,7 @@ describe('checkIncoming', () => {
     } finally {
       await fixture.chain.call('chain_fault');
     }
-  }, 60_000);
+  });
 });
 
 describe('submitIncoming', () => {
@@ -197,7 +197,7 @@ describe('submitIncoming', () => {
     expect(answers.filter(({ reason }) => reason === 'insufficient_funds')).toHaveLength(54);
     await Promise.all(paid.map(({ id }) => fixture.events.wait(id, 'finalized')));
     expect([await balanceOf(buyer), (await failedOnChain()) - failed]).toEqual([0n, 0]);
-  }, 60_000);
+  });
 
   test('payments one after the other use a balance up to its end', async () => {
     const buyer = await fixture.payer(5n * PRICE);
@@ -370,5 +370,5 @@ describe('closeIncoming', () => {
       expect(reasonOf(answer)).toBe(progress.status === 'failed' ? 'closed' : 'submitted');
       expect(await countSigned(settlement_id)).toBe(progress.status === 'failed' ? 0 : 1);
     }
-  }, 60_000);
+  });
 });

@@ -19,7 +19,7 @@ beforeAll(async () => {
     INCOMING_FEES_LAMPORTS_PER_DAY: `${FEES_LAMPORTS}`,
     WALLET_HOURLY_CAP_MICRO: `${2n * PRICE}`,
   });
-}, 60_000);
+});
 afterAll(() => fixture.stop());
 
 /** A new vendor, and what becomes of a payment to it: `submitted`, or why not. */
@@ -96,4 +96,4 @@ test('payments of other clients that use up their lamports leave settles theirs'
   expect(answers.at(-1)).toBe('budget_exhausted');
   const job = await fixture.settle(await fixture.payer(PRICE), fixture.quote({ amount: PRICE }));
   await fixture.events.wait(job.settlement_id, 'confirmed');
-}, 60_000);
+});

@@ -23,7 +23,7 @@ const FEE = 500n;
 beforeAll(async () => {
   fixture = await startSubmitterFixture();
   await fixture.start({ INCOMING_FIRST_FAILURES_PER_DAY: `${FIRST}` });
-}, 60_000);
+});
 beforeEach(async () => {
   vendor = await fixture.payer(1n);
 });
@@ -72,7 +72,7 @@ test('a vendor that has received nothing has as many payments under way as may f
   await withDroppedSends(async () => {
     expect(await submitted(more)).toEqual({ signed: 2 * FIRST, refused: ['budget_exhausted'] });
   });
-}, 90_000);
+});
 
 test('after as many failures it receives only from buyers that have paid before', async () => {
   const [buyer, safe] = [await fixture.payer(BigInt(FIRST) * PRICE), await fixture.payer(1n)];
@@ -80,7 +80,7 @@ test('after as many failures it receives only from buyers that have paid before'
   await submitAndEmpty(buyer, both, safe.owner.publicKey);
   expect(await submitted(await payments(1))).toEqual({ signed: 0, refused: ['budget_exhausted'] });
   expect(await submitted(await payments(1, (other) => signed(other)))).toEqual({ signed: 1, refused: [] });
-}, 60_000);
+});
 
 /** The amount of an intent that another replica inserts, and what it has locked before. */
 const asOtherReplica = async (
@@ -123,4 +123,4 @@ test('a payment of MPP waits for one to its vendor that another replica commits,
     const request = { account_id, source_account: 'of another buyer', amount: '1', legs: [{}, {}] };
     expect(await asOtherReplica({ name: account_id, request }, payment)).toBe('budget_exhausted');
   });
-}, 60_000);
+});

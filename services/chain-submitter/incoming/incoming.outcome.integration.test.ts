@@ -26,7 +26,7 @@ beforeAll(async () => {
   fixture = await startSubmitterFixture({ programs: ({ feePayer }) => standIns(feePayer.address) });
   altered = await startAlteredRpc(fixture.chain.url);
   vendor = await fixture.payer(1n);
-}, 60_000);
+});
 afterEach(() => altered.alterBy((_method, result) => result));
 afterAll(async () => {
   altered.stop();

@@ -29,7 +29,7 @@ let fixture: SubmitterFixture;
 let vendor: Payer;
 beforeAll(async () => {
   fixture = await startSubmitterFixture();
-}, 60_000);
+});
 beforeEach(async () => {
   vendor = await fixture.payer(1n);
 });
@@ -79,7 +79,7 @@ describe('while the service runs', () => {
   let service: ServiceProcess;
   beforeAll(async () => {
     service = await fixture.start();
-  }, 60_000);
+  });
   afterAll(() => service.stop());
 
   test('the buyer signs what has our signature, sends it, and it is confirmed and final', async () => {
@@ -165,7 +165,7 @@ describe('while the service runs', () => {
     await expect(send(completed(transactions[0]!, stranger.owner), false)).rejects.toThrow(
       'Blockhash not found',
     );
-  }, 60_000);
+  });
 
   test('each that fails on chain counts for the account, and three refuse it', async () => {
     const buyer = await fixture.payer(PRICE);
@@ -183,7 +183,7 @@ describe('while the service runs', () => {
     await fixture.include([back], [keypairOf(fixture.keys.mintAuthority.secretKey), rich.owner]);
     expect(reasonOf(await submit(await asked(buyer)))).toBe('source_blocked');
     expect(reasonOf(await submit(await signed(buyer)))).toBe('source_blocked');
-  }, 60_000);
+  });
 
   test.each<[string, (poor: Payer) => string, string]>([
     ['a balance that is too small', ({ owner }) => owner.publicKey.toBase58(), 'insufficient_funds'],
@@ -225,7 +225,7 @@ describe('while the service runs', () => {
     await fixture.chain.call('chain_clock', { paused: false, onDemand: true });
     for (const id of ids) await fixture.events.wait(id, 'confirmed');
     expect((await balanceOf(vendor)) - before).toBe(64n * PRICE);
-  }, 120_000);
+  });
 });
 
 test('what nobody has signed is deleted after a day, and what failed on chain is kept', async () => {
@@ -278,4 +278,4 @@ test('rule 8: after a kill between signature and answer the repeat hands out the
     (balance) => balance === 0n,
   );
   await next.stop();
-}, 60_000);
+});

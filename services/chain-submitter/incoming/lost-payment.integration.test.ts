@@ -20,7 +20,7 @@ beforeAll(async () => {
   fixture = await startSubmitterFixture();
   await fixture.start();
   vendor = await fixture.payer(1n);
-}, 60_000);
+});
 afterEach(async () => {
   await fixture.chain.call('chain_fault');
   await fixture.admin.query('update settings set paused = false');
@@ -88,7 +88,7 @@ describe('after a restore', () => {
     expect(answers).toEqual([1, 2, 3].map(() => ({ outcome: 'submitted', tx_hash })));
     expect(await fixture.events.wait(settlementId, 'finalized')).toMatchObject({ tx_hash });
     expect(await balanceOf(buyer)).toBe(PRICE);
-  }, 60_000);
+  });
 
   test('a payment that is on the chain is not closed', async () => {
     const buyer = await fixture.payer(PRICE);
@@ -96,7 +96,7 @@ describe('after a restore', () => {
     const settlementId = newId('stl');
     expect(await closeLost(buyer, hash, settlementId)).toMatchObject({ tx_hash, failure: null });
     expect(await fixture.events.wait(settlementId, 'finalized')).toMatchObject({ tx_hash });
-  }, 60_000);
+  });
 
   test('a payment that the terms of today refuse is found, unless it was never made or failed on chain', async () => {
     const buyer = await fixture.payer(2n * PRICE);
@@ -111,7 +111,7 @@ describe('after a restore', () => {
     expect(await findLost({ transaction: Buffer.from('no transaction').toString('base64') })).toEqual({
       paid: false,
     });
-  }, 60_000);
+  });
 
   test('a payment that was never made is refused, and closed', async () => {
     const buyer = await fixture.payer(2n * PRICE);
@@ -121,7 +121,7 @@ describe('after a restore', () => {
     const { hash } = await expired(buyer, { paid: false });
     expect(await closeLost(buyer, hash)).toMatchObject({ status: 'failed', tx_hash: null });
     expect(await balanceOf(buyer)).toBe(2n * PRICE);
-  }, 60_000);
+  });
 
   test('while a provider does not list the source, no answer says that nothing moved', async () => {
     const buyer = await fixture.payer(PRICE);
@@ -143,5 +143,5 @@ describe('after a restore', () => {
       `incoming:${hash}`,
     ]);
     expect(rows).toEqual([]);
-  }, 60_000);
+  });
 });

@@ -24,7 +24,7 @@ beforeAll(async () => {
     INCOMING_HOURLY_CAP_MICRO: `${CAP}`,
     WALLET_HOURLY_CAP_MICRO: `${CAP / 2n}`,
   });
-}, 60_000);
+});
 beforeEach(async () => {
   vendor = await fixture.payer(1n);
 });
@@ -70,4 +70,4 @@ test('payments of other clients that use up their cap delay no payment of a quot
     const job = await fixture.settle(payer, fixture.quote({ amount: SHARE }));
     await fixture.events.wait(job.settlement_id, 'signed');
   });
-}, 60_000);
+});

@@ -24,7 +24,7 @@ let fixture: SubmitterFixture;
 let stopping: (() => Promise<unknown>) | undefined;
 beforeAll(async () => {
   fixture = await startSubmitterFixture();
-}, 60_000);
+});
 afterEach(async () => {
   await fixture.chain.call('chain_clock', { paused: false });
   await stopping?.();

@@ -20,7 +20,7 @@ let stopping: (() => Promise<unknown>) | undefined;
 
 beforeAll(async () => {
   fixture = await startSubmitterFixture();
-}, 60_000);
+});
 afterEach(async () => {
   await stopping?.();
   stopping = undefined;
@@ -62,7 +62,7 @@ test('rule 7: the default caps are 1,000 USDC per wallet, and per account a tent
   // it.
   first!.account_id = (await fixture.payer(0n)).account_id;
   await expectWaits(await pay(first!, 1n));
-}, 60_000);
+});
 
 test('rule 7: all payments of the environment stay below its cap', async () => {
   await start({ ENVIRONMENT_HOURLY_CAP_MICRO: '30000000' });
@@ -70,7 +70,7 @@ test('rule 7: all payments of the environment stay below its cap', async () => {
   const paid = await Promise.all(wallets.slice(0, 10).map((wallet) => pay(wallet, 3n)));
   for (const settlementId of paid) await expectPaid(settlementId);
   await expectWaits(await pay(wallets[10]!, 1n));
-}, 60_000);
+});
 
 test('a successor of bytes that were never included is not counted again, and a wallet may have its own cap', async () => {
   const { chain, events } = fixture;
@@ -91,7 +91,7 @@ test('a successor of bytes that were never included is not counted again, and a 
     await chain.call('chain_fault');
     await chain.call('chain_clock', { paused: false });
   }
-}, 60_000);
+});
 
 test('an outgoing payment that expires returns its amount to the cap of its wallet', async () => {
   const vendor = await fixture.payer(1n);
@@ -108,7 +108,7 @@ test('an outgoing payment that expires returns its amount to the cap of its wall
   await fixture.chain.call('chain_advance', 260);
   await fixture.events.wait(input.settlement_id, 'failed');
   expect(await read()).toBe(before - PRICE);
-}, 60_000);
+});
 
 test('an outgoing payment counts in the hour in which it was accepted, as settlement counts it', async () => {
   const vendor = await fixture.payer(1n);

@@ -39,7 +39,7 @@ beforeAll(async () => {
   proxy = await startProxy(Number(new URL(fixture.database.adminUrl).port));
   standby = new pg.Client({ connectionString: fixture.database.adminUrl });
   await standby.connect();
-}, 60_000);
+});
 beforeEach(() => fixture.admin.query('delete from spending'));
 afterEach(async () => {
   await standby.query('select pg_advisory_unlock_all()');
@@ -93,7 +93,7 @@ test('a payment of another client whose row appears late counts in the caps', as
   await standby.query('select pg_advisory_unlock_all()');
   await fixture.events.wait(id, 'finalized');
   expect(reasonOf(await submit(second))).toBe('budget_exhausted');
-}, 60_000);
+});
 
 test('a payment of a quote whose row appears late counts in the caps', async () => {
   const amount = 1_000_000n;
@@ -116,4 +116,4 @@ test('a payment of a quote whose row appears late counts in the caps', async () 
     () => fixture.events.of(second.settlement_id).length,
     (events) => events === 0,
   );
-}, 60_000);
+});

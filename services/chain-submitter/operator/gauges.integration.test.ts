@@ -62,7 +62,7 @@ beforeAll(async () => {
     OTEL_EXPORTER_PROMETHEUS_HOST: '127.0.0.1',
     OTEL_EXPORTER_PROMETHEUS_PORT: String(port),
   });
-}, 60_000);
+});
 afterAll(async () => {
   straits.stop();
   await fixture.stop();

@@ -20,7 +20,7 @@ beforeAll(async () => {
   fixture = await startSubmitterFixture();
   operator = await fixture.operatorBus();
   await fixture.start();
-}, 60_000);
+});
 afterAll(() => fixture.stop());
 
 const signed = { reason: 'ticket 1042' };

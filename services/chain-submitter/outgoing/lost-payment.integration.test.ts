@@ -27,7 +27,7 @@ beforeAll(async () => {
   vendor = await fixture.payer(1n);
   await payments.fundFacilitator();
   await fixture.start();
-}, 60_000);
+});
 afterEach(() => fixture.chain.call('chain_fault'));
 afterAll(() => fixture.stop());
 
@@ -64,14 +64,14 @@ describe('after a restore', () => {
     expect(new Set(answers.map(bytesOf))).toEqual(new Set([bytesOf(answer)]));
     expect(await fixture.events.wait(again.settlement_id, 'finalized')).toMatchObject({ tx_hash });
     expect(await balanceOf(buyer)).toBe(2n * PRICE);
-  }, 60_000);
+  });
 
   test('a payment that is on the chain is not closed', async () => {
     const buyer = await fixture.payer(PRICE);
     const { again, tx_hash } = await lostPayment(buyer);
     expect(await close(again)).toMatchObject({ status: 'signed', failure: null });
     expect(await fixture.events.wait(again.settlement_id, 'finalized')).toMatchObject({ tx_hash });
-  }, 60_000);
+  });
 
   test('an attempt that was never paid is signed, and one that is closed ends', async () => {
     const buyer = await fixture.payer(3n * PRICE);
@@ -81,7 +81,7 @@ describe('after a restore', () => {
     expect(await findLost(unpaid, lost)).toEqual({ found: 'none', transactions: [] });
     expect(await sign(unpaid)).toMatchObject({ outcome: 'signed' });
     expect(await close(closed)).toMatchObject({ status: 'failed' });
-  }, 60_000);
+  });
 
   test('a payment with the memo of its vendor may be this one: nothing is signed or closed', async () => {
     const buyer = await fixture.payer(3n * PRICE);
@@ -94,7 +94,7 @@ describe('after a restore', () => {
     expect(await sign(inputOf(buyer, { memo: 'invoice 8', lost: again.lost }))).toMatchObject({
       outcome: 'signed',
     });
-  }, 60_000);
+  });
 
   test('a payment whose bytes were answered is adopted by their message, whatever its memo is', async () => {
     const buyer = await fixture.payer(2n * PRICE);
@@ -110,7 +110,7 @@ describe('after a restore', () => {
       expect(await fixture.events.wait(again.settlement_id, 'finalized')).toMatchObject({ tx_hash });
     }
     expect(await balanceOf(buyer)).toBe(0n);
-  }, 60_000);
+  });
 
   test('one that no provider has is neither signed nor closed, until an operator ends it', async () => {
     const buyer = await fixture.payer(PRICE);
@@ -121,21 +121,17 @@ describe('after a restore', () => {
     expect(await codeOf(close({ ...input, message_hash, lost: lostOf(buyer) }))).toBe('conflict');
     expect(await intentOf(input)).toBeUndefined();
     expect(await close(input)).toMatchObject({ status: 'failed' });
-  }, 60_000);
+  });
 
   test.each<[string, (buyer: Payer) => Promise<Parameters<typeof inputOf>[1]>]>([
     ['another amount', async () => ({ amount: '1' })],
     ['another wallet', async () => ({ owner: (await fixture.payer(PRICE)).owner.publicKey.toBase58() })],
-  ])(
-    'a paid attempt that is repeated with %s is undecided',
-    async (_name, changesOf) => {
-      const buyer = await fixture.payer(3n * PRICE);
-      const { again } = await lostPayment(buyer);
-      expect(await sign({ ...again, ...(await changesOf(buyer)) })).toEqual({ outcome: 'undecided' });
-      expect(await intentOf(again)).toBeUndefined();
-    },
-    60_000,
-  );
+  ])('a paid attempt that is repeated with %s is undecided', async (_name, changesOf) => {
+    const buyer = await fixture.payer(3n * PRICE);
+    const { again } = await lostPayment(buyer);
+    expect(await sign({ ...again, ...(await changesOf(buyer)) })).toEqual({ outcome: 'undecided' });
+    expect(await intentOf(again)).toBeUndefined();
+  });
 
   test('while a provider does not list the source, no answer says that nothing moved', async () => {
     const buyer = await fixture.payer(PRICE);
@@ -149,5 +145,5 @@ describe('after a restore', () => {
       expect(refused).toEqual(['service_unavailable', 'unknown']);
     }
     expect(await intentOf(input)).toBeUndefined();
-  }, 60_000);
+  });
 });

@@ -25,7 +25,7 @@ beforeAll(async () => {
   fixture = await startSubmitterFixture();
   vendor = await fixture.payer(1n);
   await payments.fundFacilitator();
-}, 60_000);
+});
 afterEach(async () => {
   await service?.stop();
 });
@@ -54,7 +54,7 @@ test('bytes that were signed and not committed are never handed out: a repeat si
   const tx_hash = await submit(await sign(input));
   expect(await fixture.events.wait(input.settlement_id, 'finalized')).toMatchObject({ tx_hash });
   expect(await balanceOf(buyer)).toBe(0n);
-}, 60_000);
+});
 
 test('a payment that was signed and not committed can be closed', async () => {
   const input = inputOf(await fixture.payer(PRICE));
@@ -62,7 +62,7 @@ test('a payment that was signed and not committed can be closed', async () => {
   await start();
   expect(await close(input)).toMatchObject({ status: 'failed' });
   expect(reasonOf(await sign(input))).toBe('closed');
-}, 60_000);
+});
 
 test('bytes that were committed and not answered are the bytes of the repeat', async () => {
   const buyer = await fixture.payer(PRICE);
@@ -75,7 +75,7 @@ test('bytes that were committed and not answered are the bytes of the repeat', a
   expect(bytesOf(answer)).toBe((rows[0].wire as Buffer).toString('base64'));
   const tx_hash = await submit(answer);
   expect(await fixture.events.wait(input.settlement_id, 'finalized')).toMatchObject({ tx_hash });
-}, 60_000);
+});
 
 test('committed bytes that are never submitted fail in the next process, without a call', async () => {
   const buyer = await fixture.payer(PRICE);
@@ -85,7 +85,7 @@ test('committed bytes that are never submitted fail in the next process, without
   await start();
   await fixture.events.wait(input.settlement_id, 'failed');
   expect(await balanceOf(buyer)).toBe(PRICE);
-}, 60_000);
+});
 
 test.each(['afterCommit', 'afterConfirm'])(
   'after a kill at %s of a transaction that was found, the next process completes the payment',
@@ -104,7 +104,6 @@ test.each(['afterCommit', 'afterConfirm'])(
     expect(states(input.settlement_id)).not.toContain('failed');
     expect(await balanceOf(buyer)).toBe(0n);
   },
-  60_000,
 );
 
 test('a transaction that is included while no process runs is found by the next one', async () => {
@@ -118,4 +117,4 @@ test('a transaction that is included while no process runs is found by the next 
   await start();
   expect(await fixture.events.wait(input.settlement_id, 'finalized')).toMatchObject({ tx_hash });
   expect(states(input.settlement_id)).not.toContain('failed');
-}, 60_000);
+});

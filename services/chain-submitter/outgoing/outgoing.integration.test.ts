@@ -36,7 +36,7 @@ beforeAll(async () => {
   vendor = await fixture.payer(1n);
   await payments.fundFacilitator();
   await fixture.start();
-}, 60_000);
+});
 afterEach(async () => {
   await fixture.chain.call('chain_fault');
   await fixture.chain.call('chain_clock', { paused: false, onDemand: true });
@@ -99,7 +99,7 @@ describe('signOutgoing', () => {
     await Promise.all(answers.map(submit));
     await Promise.all(inputs.map(({ settlement_id }) => fixture.events.wait(settlement_id, 'finalized')));
     expect(await balanceOf(buyer)).toBe(0n);
-  }, 60_000);
+  });
 
   test('bytes whose record is lost are not replaced, and their payment is not closed', async () => {
     const buyer = await fixture.payer(PRICE);
@@ -173,7 +173,7 @@ describe('signOutgoing', () => {
     expect(await intentOf(input)).toBeUndefined();
     await fixture.chain.call('chain_fault');
     expect(reasonOf(await sign(input))).toBe('signed');
-  }, 60_000);
+  });
 });
 const someone = () => Keypair.generate().publicKey.toBase58();
 const minter = () => keypairOf(fixture.keys.mintAuthority.secretKey);
@@ -201,7 +201,7 @@ describe('the watcher', () => {
     expect(await balanceOf(buyer)).toBe(PRICE);
     expect(bytesOf(await sign(input))).toBe(bytesOf(answer));
     expect(await observe(input)).toMatchObject({ status: 'failed' });
-  }, 60_000);
+  });
 
   test('bytes that are submitted just before their expiry are found', async () => {
     const buyer = await fixture.payer(PRICE);
@@ -219,7 +219,7 @@ describe('the watcher', () => {
     expect(await fixture.events.wait(input.settlement_id, 'finalized')).toMatchObject({ tx_hash });
     expect(states(input.settlement_id)).toEqual(['signed', 'confirmed', 'finalized']);
     expect(await balanceOf(buyer)).toBe(0n);
-  }, 60_000);
+  });
 
   test('bytes that the vendor submits after it has refused the payment are found', async () => {
     const buyer = await fixture.payer(PRICE);
@@ -230,7 +230,7 @@ describe('the watcher', () => {
     expect(await close(input)).toMatchObject({ status: 'signed' });
     const tx_hash = await submit(answer);
     expect(await fixture.events.wait(input.settlement_id, 'finalized')).toMatchObject({ tx_hash });
-  }, 60_000);
+  });
 
   test('a hint hurries the search, and a wrong hint changes nothing', async () => {
     const buyer = await fixture.payer(2n * PRICE);
@@ -251,7 +251,7 @@ describe('the watcher', () => {
     );
     await fixture.events.wait(wanted.settlement_id, 'finalized');
     expect(await balanceOf(buyer)).toBe(0n);
-  }, 60_000);
+  });
 
   test('a transaction that fails on chain fails the payment', async () => {
     const buyer = await fixture.payer(PRICE);
@@ -263,37 +263,33 @@ describe('the watcher', () => {
     const failed = await fixture.events.wait(input.settlement_id, 'failed');
     expect(failed).toMatchObject({ tx_hash, failure: { code: 'payment_failed' } });
     expect(await balanceOf(buyer)).toBe(PRICE);
-  }, 60_000);
+  });
 
   test.each([
     ['a transaction', false],
     ['a transaction, named by the vendor,', true],
-  ])(
-    '%s that a fork drops waits for its expiry, and fails only then',
-    async (_, isNamed) => {
-      const { chain, events } = fixture;
-      const buyer = await fixture.payer(PRICE);
-      const input = inputOf(buyer);
-      await chain.call('chain_clock', { paused: true });
+  ])('%s that a fork drops waits for its expiry, and fails only then', async (_, isNamed) => {
+    const { chain, events } = fixture;
+    const buyer = await fixture.payer(PRICE);
+    const input = inputOf(buyer);
+    await chain.call('chain_clock', { paused: true });
+    await chain.call('chain_advance', 3);
+    const answer = await sign(input);
+    const tx_hash = await fixture.executes(async () => {
+      const signature = await submit(answer);
       await chain.call('chain_advance', 3);
-      const answer = await sign(input);
-      const tx_hash = await fixture.executes(async () => {
-        const signature = await submit(answer);
-        await chain.call('chain_advance', 3);
-        return signature;
-      });
-      await events.wait(input.settlement_id, 'confirmed');
-      if (isNamed) await observe(input, tx_hash);
-      await chain.call('chain_fork', 4);
-      await chain.call('chain_advance', 5);
-      await events.wait(input.settlement_id, 'reopened');
-      expect(await close(input)).toMatchObject({ status: 'reopened', tx_hash });
-      await chain.call('chain_advance', EXPIRY_BLOCKS);
-      await events.wait(input.settlement_id, 'failed');
-      expect(await balanceOf(buyer)).toBe(PRICE);
-    },
-    60_000,
-  );
+      return signature;
+    });
+    await events.wait(input.settlement_id, 'confirmed');
+    if (isNamed) await observe(input, tx_hash);
+    await chain.call('chain_fork', 4);
+    await chain.call('chain_advance', 5);
+    await events.wait(input.settlement_id, 'reopened');
+    expect(await close(input)).toMatchObject({ status: 'reopened', tx_hash });
+    await chain.call('chain_advance', EXPIRY_BLOCKS);
+    await events.wait(input.settlement_id, 'failed');
+    expect(await balanceOf(buyer)).toBe(PRICE);
+  });
 
   test('a transaction that a fork drops, and that the vendor submits again, is finalized', async () => {
     const { chain, events } = fixture;
@@ -312,7 +308,7 @@ describe('the watcher', () => {
     await chain.call('chain_clock', { paused: false });
     expect(await events.wait(input.settlement_id, 'finalized')).toMatchObject({ tx_hash });
     expect(await balanceOf(buyer)).toBe(0n);
-  }, 60_000);
+  });
 });
 
 describe('closeOutgoing', () => {
@@ -336,7 +332,7 @@ describe('closeOutgoing', () => {
       expect(reasonOf(await signing)).toBe(progress.status === 'failed' ? 'closed' : 'signed');
       expect((await intentOf(input))?.status).toBe(progress.status);
     }
-  }, 60_000);
+  });
 });
 
 describe('a payer of this deployment at its own facilitator', () => {
@@ -370,7 +366,7 @@ describe('a payer of this deployment at its own facilitator', () => {
     );
     expect(rows).toEqual([{ kind: 'incoming' }, { kind: 'outgoing' }]);
     expect(await balanceOf(buyer)).toBe(PRICE);
-  }, 60_000);
+  });
 
   test('a message that the platform’s authority has signed, without an outgoing payment, is refused', async () => {
     const buyer = await fixture.payer(2n * PRICE);
@@ -392,5 +388,5 @@ describe('a payer of this deployment at its own facilitator', () => {
       for (const id of [received, input.settlement_id]) await fixture.events.wait(id, 'failed');
     });
     expect(await balanceOf(buyer)).toBe(PRICE);
-  }, 60_000);
+  });
 });

@@ -30,7 +30,7 @@ beforeAll(async () => {
   vendor = await fixture.payer(1n);
   await payments.fundFacilitator();
   await fixture.start({ SOLANA_RPC_URLS: `${first.urlOf(fixture.chain.url)},${fixture.chain.url}` });
-}, 60_000);
+});
 afterEach(async () => {
   first.behave('honest');
   await fixture.chain.call('chain_fault');
@@ -69,7 +69,7 @@ test('a provider that denies everything does not make open bytes fail, and does 
   first.behave('honest');
   expect(await fixture.events.wait(id, 'finalized')).toMatchObject({ tx_hash });
   expect([await balanceOf(buyer), states(id).includes('failed')]).toEqual([0n, false]);
-}, 60_000);
+});
 
 test('an included transaction that the denying provider hides until its expiry is found by the proof', async () => {
   const { id, answer } = await signedPayment();
@@ -83,7 +83,7 @@ test('an included transaction that the denying provider hides until its expiry i
   first.behave('honest');
   await fixture.events.wait(id, 'finalized');
   expect(states(id)).not.toContain('failed');
-}, 60_000);
+});
 
 test('a provider that lags proves no expiry', async () => {
   const { buyer, id } = await signedPayment();
@@ -93,7 +93,7 @@ test('a provider that lags proves no expiry', async () => {
   first.behave('honest');
   await fixture.events.wait(id, 'failed');
   expect(await balanceOf(buyer)).toBe(PRICE);
-}, 60_000);
+});
 
 test.each(['getBlockHeight', 'isBlockhashValid', 'getSignaturesForAddress'])(
   'without answers to %s no expiry is proven',
@@ -105,7 +105,6 @@ test.each(['getBlockHeight', 'isBlockhashValid', 'getSignaturesForAddress'])(
     await fixture.chain.call('chain_fault');
     await fixture.events.wait(id, 'failed');
   },
-  60_000,
 );
 
 test('a listed transaction that no provider returns proves no expiry', async () => {
@@ -117,7 +116,7 @@ test('a listed transaction that no provider returns proves no expiry', async () 
   await fixture.chain.call('chain_fault');
   expect(await fixture.events.wait(id, 'finalized')).toMatchObject({ tx_hash });
   expect(await balanceOf(buyer)).toBe(0n);
-}, 60_000);
+});
 
 test('a last valid block that a provider named too low fails nothing while the blockhash is valid', async () => {
   const { id, answer } = await signedPayment();
@@ -126,7 +125,7 @@ test('a last valid block that a provider named too low fails nothing while the b
   const tx_hash = await submit(answer);
   await fixture.chain.call('chain_clock', { paused: false });
   expect(await fixture.events.wait(id, 'finalized')).toMatchObject({ tx_hash });
-}, 60_000);
+});
 
 test('a last valid block that a provider named far too high is corrected when the bytes are old', async () => {
   const { buyer, id } = await signedPayment();
@@ -142,7 +141,7 @@ test('a last valid block that a provider named far too high is corrected when th
   await fixture.chain.call('chain_advance', EXPIRY_BLOCKS);
   await fixture.events.wait(id, 'failed');
   expect(await balanceOf(buyer)).toBe(PRICE);
-}, 60_000);
+});
 
 test('a height that one provider names too low while bytes are signed does not shorten their time', async () => {
   const buyer = await fixture.payer(PRICE);
@@ -157,7 +156,7 @@ test('a height that one provider names too low while bytes are signed does not s
   const height = await fixture.chain.call<number>('getBlockHeight', { commitment: 'confirmed' });
   expect(rows[0].height).toBeGreaterThan(height + 50);
   expect(bytesOf(answer)).not.toBe('');
-}, 60_000);
+});
 
 test('a failure on chain that one provider invents fails nothing', async () => {
   const { buyer, id, answer } = await signedPayment();
@@ -169,4 +168,4 @@ test('a failure on chain that one provider invents fails nothing', async () => {
   first.behave('honest');
   expect(await fixture.events.wait(id, 'finalized')).toMatchObject({ tx_hash });
   expect(await balanceOf(buyer)).toBe(0n);
-}, 60_000);
+});

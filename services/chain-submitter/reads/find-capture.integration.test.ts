@@ -23,7 +23,7 @@ let service: ServiceProcess;
 beforeAll(async () => {
   fixture = await startSubmitterFixture();
   service = await fixture.start();
-}, 60_000);
+});
 afterAll(() => fixture.stop());
 
 const find = async (

@@ -17,7 +17,7 @@ let fixture: SubmitterFixture;
 beforeAll(async () => {
   fixture = await startSubmitterFixture();
   await fixture.start();
-}, 60_000);
+});
 afterAll(() => fixture.stop());
 
 const find = (quote_token: string, ...owners: Payer[]) =>

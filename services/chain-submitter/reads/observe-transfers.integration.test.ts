@@ -24,7 +24,7 @@ const FINAL_SLOTS = 40;
 beforeAll(async () => {
   fixture = await startSubmitterFixture();
   await fixture.start();
-}, 60_000);
+});
 /** A chain that stands still is asked between confirmation and finality. */
 const pause = (paused: boolean) => fixture.chain.call('chain_clock', { paused });
 afterEach(() => pause(false));

@@ -30,7 +30,7 @@ beforeAll(async () => {
   const lamports = 1_000_000_000;
   const funding = SystemProgram.transfer({ fromPubkey: from.publicKey, toPubkey: next.publicKey, lamports });
   await fixture.include([funding], [from]);
-}, 60_000);
+});
 afterAll(() => fixture.stop());
 
 const { prepare, submit } = transfersOver(() => fixture);
@@ -98,7 +98,7 @@ test('a fee payer is replaced: transactions that the old key signed are included
   const { fee_payers } = await until(shown, (status) => status.fee_payers.length === 1);
   expect(fee_payers.map(({ number }) => number)).toEqual([2]);
   await third.stop();
-}, 120_000);
+});
 
 test('FEE_PAYERS_IN_USE=2: two keys pay, and the lane of the paying account decides which', async () => {
   const running = await fixture.start({
@@ -124,7 +124,7 @@ test('FEE_PAYERS_IN_USE=2: two keys pay, and the lane of the paying account deci
   );
   expect(found).toEqual([paidBy[0], paidBy[1], paidBy[1], paidBy[0]]);
   await running.stop();
-}, 60_000);
+});
 
 test('a retired authority signs nothing, and a payment that it signed before its record was lost is adopted', async () => {
   const { events, outside, admin } = fixture;
@@ -160,4 +160,4 @@ test('a retired authority signs nothing, and a payment that it signed before its
     await events.wait(again.settlement_id, 'confirmed');
   }
   expect(await outside.balance(other.owner.publicKey)).toBe(3_000_000n);
-}, 120_000);
+});

@@ -23,7 +23,7 @@ let fixture: SubmitterFixture;
 beforeAll(async () => {
   fixture = await startSubmitterFixture();
   await fixture.start();
-}, 60_000);
+});
 afterAll(() => fixture.stop());
 
 const { ask, prepare, submit, cancel, feePayerLamports } = transfersOver(() => fixture);

@@ -24,7 +24,7 @@ let fixture: SubmitterFixture;
 beforeAll(async () => {
   fixture = await startSubmitterFixture();
   await fixture.start();
-}, 60_000);
+});
 afterAll(() => fixture.stop());
 
 const { prepare, submit, feePayerLamports } = transfersOver(() => fixture);

@@ -16,7 +16,7 @@ let fixture: DepositsFixture;
 beforeAll(async () => {
   fixture = await startDepositsFixture();
   await fixture.start();
-}, 60_000);
+});
 afterAll(() => fixture.stop());
 
 const codeOf = (work: Promise<unknown>): Promise<string> =>

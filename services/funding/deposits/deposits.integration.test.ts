@@ -28,7 +28,7 @@ let service: ServiceProcess;
 beforeAll(async () => {
   fixture = await startDepositsFixture();
   service = await fixture.start();
-}, 60_000);
+});
 afterAll(() => fixture.stop());
 
 beforeEach(() => {

@@ -13,7 +13,7 @@ let fixture: FundingFixture;
 let ada: Account;
 beforeAll(async () => {
   fixture = await startFundingFixture();
-}, 60_000);
+});
 afterAll(async () => {
   expect(await fixture.stop()).toEqual([0, 0]);
 });

@@ -51,6 +51,7 @@ beforeAll(async () => {
     revoke: refuse,
     listTransactions: refuse,
     spendingSummary: refuse,
+    salesSummary: refuse,
     countAuthorities: refuse,
     findWallets: refuse,
     getAccountActivity: refuse,

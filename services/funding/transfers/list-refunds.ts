@@ -1,7 +1,7 @@
 import { invalid } from '../../../shared/contract/errors.ts';
 import type { funding } from '../../../shared/contract/funding.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
-import type { Pool } from '../../../shared/db/pool.ts';
+import type { Reads } from '../../../shared/db/reads.ts';
 import { listHandler } from '../../../shared/lists/list.ts';
 import { readScope } from './refund-scope.ts';
 import * as refunds from './store/refunds.ts';
@@ -9,7 +9,7 @@ import { showRefund } from './view.ts';
 
 /** GET /v1/refunds. */
 export const listRefunds = (deps: {
-  pool: Pool;
+  reads: Reads;
   cursorKeys: readonly Buffer[];
 }): Handler<typeof funding.operations.listRefunds> =>
   listHandler(deps, 'refunds', {

@@ -31,7 +31,7 @@ let ada: Account;
 let vendor: Vendor;
 beforeAll(async () => {
   fixture = await startFundingFixture();
-}, 60_000);
+});
 afterAll(async () => {
   expect(await fixture.stop()).toEqual([0, 0]);
 });
@@ -257,7 +257,8 @@ test('a payment that a fork removes before the refund is submitted is not refund
   const refund = await create(settlement_id);
   const chain = async (status: string) => {
     await fixture.admin.query(
-      'update settlement.settlements set chain_status = $2 where settlement_id = $1',
+      `update settlement.settlements set chain_status = $2,
+         under_way_since = case when $2 in ('pending', 'confirmed') then created_at end where settlement_id = $1`,
       [settlement_id, status],
     );
   };

@@ -24,7 +24,7 @@ type Withdrawal = {
 let fixture: FundingFixture;
 beforeAll(async () => {
   fixture = await startFundingFixture();
-}, 60_000);
+});
 afterAll(async () => {
   expect(await fixture.stop()).toEqual([0, 0]);
 });

@@ -63,8 +63,8 @@ const expectedOf = (op: HttpOperation, { amr, seconds }: (typeof SIGN_INS)[numbe
 
 beforeAll(async () => {
   fixture = await startGatewayFixture({ publicKeys: [session.entry], limits: { scale: 100 } });
-}, 180_000);
-afterAll(() => fixture.stop(), 30_000);
+});
+afterAll(() => fixture.stop());
 beforeEach(() => {
   for (const { id } of operations)
     fixture.services.answers[id] = () => {

@@ -29,9 +29,9 @@ let gateway: Gateway;
 beforeAll(async () => {
   fixture = await startGatewayFixture({ publicKeys, limits: { scale: 100 } });
   ({ services, gateway } = fixture);
-}, 180_000);
+});
 
-afterAll(() => fixture.stop(), 60_000);
+afterAll(() => fixture.stop());
 
 beforeEach(() => {
   services.calls.length = 0;

@@ -28,7 +28,7 @@ beforeAll(async () => {
     [1, 2].map(() => startGateway({ natsPort, redisPort: servers.redisPort }, options)),
   );
   services.answers['quote.list'] = () => ({ data: [], next_cursor: null });
-}, 180_000);
+});
 afterAll(async () => {
   await Promise.all(gateways.map((gateway) => gateway.stop()));
   await services.stop();

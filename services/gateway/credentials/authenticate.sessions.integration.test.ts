@@ -36,12 +36,12 @@ beforeAll(async () => {
   servers = await startServers();
   services = await startServices(servers);
   gateways = await Promise.all([start([first.entry, live.entry]), start([first.entry, live.entry])]);
-}, 180_000);
+});
 afterAll(async () => {
   await Promise.all(gateways.map((gateway) => gateway.stop()));
   await services.stop();
   await servers.stop();
-}, 30_000);
+});
 
 const tokenOf = (
   session: { account_id: string; session_id: string },

@@ -74,7 +74,7 @@ const validKey = (found: FoundKey | null, kind: CredentialKind) =>
 /**
  * Checks the Bearer credentials of all environments. Reads the Authorization header only. A refusal
  * says only what follows from the text of the credential, or from the record of a key whose whole
- * text the caller has (docs/adr/0050-errors.md).
+ * text the caller has.
  */
 export const createAuthenticate = ({ environments, publicKeys, refusedKeys, now }: Deps): Authenticate => {
   const unserved = (name: string): Refused => ({ refusal: unservedEnvironment(name, environments.keys()) });

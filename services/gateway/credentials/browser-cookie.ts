@@ -5,7 +5,7 @@ import type { HttpOperation } from '../../../shared/contract/service.ts';
 import { cookieText, hostCookieName, isOwnPage, readCookie } from './cookies.ts';
 
 /**
- * The nonce of a browser that asks for a sign-in link (docs/adr/0038-sign-in-links.md).
+ * The nonce of a browser that asks for a sign-in link.
  * Services do not see the cookie: for them the nonce is a field of the body.
  */
 const NAME = 'quittance_browser';

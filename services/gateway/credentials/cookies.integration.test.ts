@@ -20,8 +20,8 @@ beforeAll(async () => {
     limits: { scale: 100 },
     env: { BROWSER_ORIGINS: `https://other.example,http://localhost:3000,${ORIGIN}` },
   });
-}, 180_000);
-afterAll(() => fixture.stop(), 30_000);
+});
+afterAll(() => fixture.stop());
 
 const newToken = () =>
   signAccessToken(

@@ -5,7 +5,7 @@ import type { FoundKey } from '../environments/environment.ts';
 /**
  * The texts of refused credentials: what is wrong, then what to do. Each follows from the text of
  * the credential, or from the record of a key whose whole text the caller has, so it does not help
- * to guess one (docs/adr/0050-errors.md).
+ * to guess one.
  */
 export const MISTYPED_KEY =
   'the key is mistyped or incomplete: its last 6 characters, which are a checksum, do not match the others; copy the whole key again';

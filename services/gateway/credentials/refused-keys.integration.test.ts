@@ -32,7 +32,7 @@ beforeAll(async () => {
     );
   gateways = [await start(), await start()];
   services.answers['quote.list'] = () => ({ data: [], next_cursor: null });
-}, 180_000);
+});
 afterAll(async () => {
   await Promise.all(gateways.map((gateway) => gateway.stop()));
   await redis.stop();

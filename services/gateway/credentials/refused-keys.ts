@@ -7,9 +7,8 @@ import type { Limits } from '../limits/limits.ts';
  * A limit on the refused keys of one address. A key has 246 bits and cannot be guessed, but every
  * attempt queries identity. The limit must not lock out others who share the address with an
  * attacker. So a key that was good within the last minutes always passes, good keys are not
- * counted, and a good key that is new to this gateway waits for the window at worst
- * (docs/adr/0019-refused-keys.md). Access tokens need no such limit: a forged one is refused
- * without a query.
+ * counted, and a good key that is new to this gateway waits for the window at worst. Access tokens
+ * need no such limit: a forged one is refused without a query.
  */
 export type RefusedKeys = {
   /**

@@ -43,14 +43,14 @@ beforeAll(async () => {
     { natsPort: { test: links.test.port, live: links.live.port }, redisPort: servers.redisPort },
     { publicKeys: [] },
   );
-}, 180_000);
+});
 
 afterAll(async () => {
   await gateway.stop();
   await services.stop();
   await Promise.all([links.test.stop(), links.live.stop()]);
   await servers.stop();
-}, 30_000);
+});
 
 beforeEach(addKeys);
 
@@ -112,7 +112,7 @@ test('a gateway is alive at once, and ready only when every environment has answ
     await live.stop();
     await own.stop();
   }
-}, 60_000);
+});
 
 test('while the NATS of an environment is unavailable, its calls get 503 and other environments are unaffected', async () => {
   links.live.set('cut');
@@ -133,7 +133,7 @@ test('while the NATS of an environment is unavailable, its calls get 503 and oth
     links.live.set('open');
   }
   await waitUntil(async () => (await get('/v1/quotes', vendor.live)).status === 200);
-}, 30_000);
+});
 
 test('a service that does not answer in time gets 503 after 5 s, without a statement about money', async () => {
   services.answers['quote.list'] = () => sleep(7000, list);
@@ -141,7 +141,7 @@ test('a service that does not answer in time gets 503 after 5 s, without a state
   expect(late.status).toBe(503);
   expect(late.ms).toBeGreaterThan(4900);
   expect(late.body.error).not.toHaveProperty('money_moved');
-}, 20_000);
+});
 
 test('a settle waits longer than 5 s, because the service itself waits for the chain', async () => {
   // The answer does not fit the contract, so a call that was not given up gets 500.
@@ -150,7 +150,7 @@ test('a settle waits longer than 5 s, because the service itself waits for the c
     status: 500,
     body: { error: { money_moved: 'unknown', safe_action: 'retry_same_attempt' } },
   });
-}, 20_000);
+});
 
 test('while no service answers, calls get 503 immediately, and the error of a settle does not deny that money moved', async () => {
   await services.stop();
@@ -166,7 +166,7 @@ test('while no service answers, calls get 503 immediately, and the error of a se
   }
   addKeys();
   expect((await get('/v1/quotes', vendor.test)).status).toBe(200);
-}, 30_000);
+});
 
 test('SIGTERM: readiness answers 503, connections end, in-flight calls finish, the exit code is 0', async () => {
   const stopping = await startGateway(
@@ -192,4 +192,4 @@ test('SIGTERM: readiness answers 503, connections end, in-flight calls finish, t
   answer();
   expect(await inFlight).toMatchObject({ status: 200, body: list });
   expect(await stopped).toBe(0);
-}, 60_000);
+});

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { answerBuilds } from '../../../shared/bus/builds.ts';
 import { call } from '../../../shared/bus/call.ts';
 import { type Bus, connectBus } from '../../../shared/bus/connect.ts';
 import { ServiceError } from '../../../shared/contract/errors.ts';
@@ -82,6 +83,7 @@ export const openEnvironment = (
   }).then(
     (bus) => {
       connected = bus;
+      answerBuilds(bus);
       subscribeLive(bus, identity, {
         keysRevoked: ({ key_hashes }) => key_hashes.forEach(keys.invalidate),
         sessionRevoked: sessions.invalidate,

@@ -35,7 +35,7 @@ beforeAll(async () => {
     start({ CORS_ORIGINS: `${SHOP},https://second.example` }),
     start({ CORS_ORIGINS: '*' }),
   ]);
-}, 180_000);
+});
 
 afterAll(async () => {
   for (const gateway of Object.values(gateways)) await gateway.stop();

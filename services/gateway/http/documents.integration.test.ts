@@ -22,8 +22,8 @@ beforeAll(async () => {
   ({ url } = fixture.gateway);
   key = fixture.services.addKey(createKeyText('vendor_test_'), newServiceKey());
   fixture.services.answers['quote.list'] = () => ({ data: [], next_cursor: null });
-}, 180_000);
-afterAll(() => fixture.stop(), 60_000);
+});
+afterAll(() => fixture.stop());
 
 const PUBLIC = [
   '/.well-known/jwks.json',

@@ -22,8 +22,8 @@ let gateway: Gateway;
 beforeAll(async () => {
   fixture = await startGatewayFixture({ publicKeys: [session.entry], limits: { scale: 100 } });
   ({ services, gateway } = fixture);
-}, 180_000);
-afterAll(() => fixture.stop(), 60_000);
+});
+afterAll(() => fixture.stop());
 
 const send = async (
   method: string,

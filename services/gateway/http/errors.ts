@@ -7,11 +7,13 @@ import {
   type ErrorBody,
   type ErrorCode,
   errorDocsUrl,
+  PROBLEM_TYPE,
   type SafeAction,
   ServiceError,
 } from '../../../shared/contract/errors.ts';
 import type { HttpOperation } from '../../../shared/contract/service.ts';
 import { inDialect, UNKNOWN } from './dialects.ts';
+import { problemOf, wantsProblem } from './problem.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -171,7 +173,11 @@ export const createErrorAnswers = ({ publicUrl }: { publicUrl: string }): ErrorA
           .headers(headers)
           .type('text/plain; charset=utf-8')
           .send(UNKNOWN.text);
-      return reply.code(status).headers(headers).type('application/json; charset=utf-8').send(answer);
+      void reply.code(status).headers(headers);
+      // An error of another protocol has the form that its clients read.
+      return operation?.dialect === undefined && wantsProblem(reply.request.headers.accept)
+        ? reply.type(PROBLEM_TYPE).send(problemOf(status, referring))
+        : reply.type('application/json; charset=utf-8').send(answer);
     },
     sendToSocket: (error, socket) => {
       if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();

@@ -38,13 +38,13 @@ beforeAll(async () => {
     start({ TRUSTED_HOPS: '', OTEL_TRACES_EXPORTER: 'console', TRACEPARENT_OF_PROXIES: 'adopt' }),
     start({ TRUSTED_HOPS: '1', TRACEPARENT_OF_PROXIES: 'adopt', OTEL_TRACES_EXPORTER: 'console' }),
   ]);
-}, 180_000);
+});
 
 afterAll(async () => {
   await Promise.all([gateway, behindTwo, direct, traced].map((each) => each.stop()));
   await services.stop();
   await servers.stop();
-}, 60_000);
+});
 
 type From = { headers?: string[]; peer?: string; to?: Gateway; path?: string };
 

@@ -38,7 +38,7 @@ beforeAll(async () => {
   credential = services.addKey(createKeyText('vendor_test_'), newServiceKey());
   services.answers['quote.create'] = () => quote;
   services.answers['quote.list'] = () => ({ data: [], next_cursor: null });
-}, 180_000);
+});
 afterAll(async () => {
   await gateway.stop();
   await services.stop();

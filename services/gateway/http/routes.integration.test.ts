@@ -31,9 +31,9 @@ let gateway: Gateway;
 beforeAll(async () => {
   fixture = await startGatewayFixture({ publicKeys, limits: { scale: 100 } });
   ({ services, gateway } = fixture);
-}, 180_000);
+});
 
-afterAll(() => fixture.stop(), 60_000);
+afterAll(() => fixture.stop());
 
 beforeEach(() => {
   services.calls.length = 0;
@@ -124,6 +124,31 @@ test('the answer to an unexpected error contains no internal detail', async () =
     },
   });
   expect(JSON.stringify(reply.body)).not.toContain('secret inside');
+});
+
+test('a caller who asks for a problem gets one, whatever refuses the call, and x402 keeps its form', async () => {
+  const asking = { headers: { accept: 'application/problem+json' } };
+  const unknown = await send('GET', '/v1/nothing', asking);
+  expect([unknown.status, unknown.headers.get('content-type')]).toEqual([
+    404,
+    'application/problem+json; charset=utf-8',
+  ]);
+  expect(unknown.body).toMatchObject({
+    type: `${gateway.url}/docs/errors#not_found`,
+    status: 404,
+    error: { code: 'not_found', request_id: unknown.headers.get('x-request-id') },
+  });
+  const refused = await send('GET', '/v1/quotes', asking);
+  expect([refused.status, refused.body]).toMatchObject([
+    401,
+    { status: 401, error: { code: 'unauthorized' } },
+  ]);
+  const verify = await send('POST', '/v1/x402/verify', { ...asking, key: serviceKey(), body: {} });
+  expect([verify.status, verify.headers.get('content-type'), verify.body]).toMatchObject([
+    400,
+    'application/json; charset=utf-8',
+    { isValid: false, error: { code: 'validation_error' } },
+  ]);
 });
 
 // ---------- answers of the gateway itself ----------

@@ -140,9 +140,9 @@ beforeAll(async () => {
     const answer = documented.responses[http.status]!.content?.['application/json']?.example ?? null;
     services.answers[id] = () => answer;
   }
-}, 180_000);
+});
 
-afterAll(() => fixture.stop(), 60_000);
+afterAll(() => fixture.stop());
 
 /** The path with the example ids of the contract. */
 const examplePath = (path: string, { parameters = [] }: Documented): string =>

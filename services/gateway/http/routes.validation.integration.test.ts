@@ -24,9 +24,9 @@ beforeAll(async () => {
   payer = services.addKey(createKeyText('dk_test_'), newDelegateKey());
   services.answers['quote.list'] = () => ({ data: [], next_cursor: null });
   services.answers['quote.create'] = () => quote;
-}, 180_000);
+});
 
-afterAll(() => fixture.stop(), 60_000);
+afterAll(() => fixture.stop());
 
 beforeEach(() => {
   services.calls.length = 0;

@@ -53,12 +53,12 @@ beforeAll(async () => {
     nth += 1;
     return sleep((nth * 37) % 300, { data: [], next_cursor: null });
   };
-}, 180_000);
+});
 afterAll(async () => {
   await Promise.all([...running].map(stop));
   await services.stop();
   await servers.stop();
-}, 60_000);
+});
 
 type Answered = { status: number; connection: string | undefined };
 
@@ -119,7 +119,7 @@ test('a rolling restart under load loses no call, and each replica exits by itse
   expect(answers.filter((each) => typeof each === 'string' || each.status !== 200)).toEqual([]);
   // The restarts happened during calls: some answers requested a new connection.
   expect(answers.some((each) => typeof each === 'object' && each.connection === 'close')).toBe(true);
-}, 180_000);
+});
 
 test('a call that is still being sent when the port closes is read to its end and answered', async () => {
   const gateway = await start();
@@ -137,7 +137,7 @@ test('a call that is still being sent when the port closes is read to its end an
   expect(answer).toMatch(/^HTTP\/1\.1 202 /);
   expect(answer).toMatch(/^connection: close\r$/m);
   expect(await stopped).toBe(0);
-}, 180_000);
+});
 
 test('a call on a connection that was opened for it before the port closed is answered', async () => {
   const gateway = await start();
@@ -150,7 +150,7 @@ test('a call on a connection that was opened for it before the port closed is an
   await once(socket, 'close');
   expect(answer).toMatch(/^HTTP\/1\.1 200 /);
   expect(await stopped).toBe(0);
-}, 180_000);
+});
 
 test('a call to an open port is served, although the bus answers slowly', async () => {
   const slow = createServer((inner) => {
@@ -170,7 +170,7 @@ test('a call to an open port is served, although the bus answers slowly', async 
   expect(await call(new Agent(), gateway)).toMatchObject({ status: 200 });
   await stop(gateway);
   slow.close();
-}, 180_000);
+});
 
 test('connections that were opened in advance and never used do not delay a stop', async () => {
   const gateway = await start();
@@ -179,4 +179,4 @@ test('connections that were opened in advance and never used do not delay a stop
   // 0: the process exits by itself, not by the force that is used after 45 s.
   expect(await stop(gateway)).toBe(0);
   for (const socket of unused) socket.destroy();
-}, 180_000);
+});

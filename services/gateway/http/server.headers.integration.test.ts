@@ -15,8 +15,8 @@ beforeAll(async () => {
     },
   });
   local = await startGatewayFixture({ publicKeys: [] });
-}, 180_000);
-afterAll(() => Promise.all([secure.stop(), local.stop()]), 60_000);
+});
+afterAll(() => Promise.all([secure.stop(), local.stop()]));
 
 const PAGES = ['/', '/docs', '/docs/errors', '/docs/guides', '/docs/guides/limits', '/llms.txt'];
 const OTHERS = ['/openapi.json', '/docs/search.json', '/receipt', '/console', '/.well-known/jwks.json'];

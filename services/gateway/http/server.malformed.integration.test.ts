@@ -31,9 +31,9 @@ beforeAll(async () => {
     tx_hash: null,
     quote_amount: '1',
   });
-}, 180_000);
+});
 
-afterAll(() => fixture.stop(), 60_000);
+afterAll(() => fixture.stop());
 
 beforeEach(() => {
   services.calls.length = 0;

@@ -2,7 +2,7 @@ import type { WindowState } from './quota.ts';
 
 /**
  * A gateway takes points of a busy window ahead and counts them alone, so that most calls need no
- * command of Redis (docs/adr/0072-leased-points.md).
+ * command of Redis.
  */
 
 /** How long points that were taken ahead may be used. */

@@ -57,7 +57,7 @@ beforeAll(async () => {
   services.answers['funding.listRefunds'] = () => ({ data: [], next_cursor: null });
   services.answers['settlement.list'] = () => ({ data: [], next_cursor: null });
   services.answers['identity.requestMagicLink'] = () => ({ status: 'sent' });
-}, 180_000);
+});
 
 afterAll(async () => {
   await gateway.stop();

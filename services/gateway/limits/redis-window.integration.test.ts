@@ -49,14 +49,14 @@ beforeAll(async () => {
   );
   services.answers['quote.list'] = () => ({ data: [], next_cursor: null });
   services.answers['identity.requestMagicLink'] = () => ({ status: 'sent' });
-}, 180_000);
+});
 
 afterAll(async () => {
   await gateway.stop();
   await redis.stop();
   await services.stop();
   await servers.stop();
-}, 60_000);
+});
 
 type Options = { key?: string; body?: unknown; from?: string };
 

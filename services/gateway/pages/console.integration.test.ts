@@ -16,8 +16,8 @@ beforeAll(async () => {
     limits: { scale: 100 },
   });
   ({ gateway } = fixture);
-}, 180_000);
-afterAll(() => fixture.stop(), 60_000);
+});
+afterAll(() => fixture.stop());
 
 test('the console serves one page for every path, cacheable files by their hash, and compressed answers', async () => {
   const page = await fetch(`${gateway.url}/console/wallet/any/depth`, {

@@ -17,8 +17,8 @@ beforeAll(async () => {
     limits: { scale: 100 },
   });
   ({ url } = fixture.gateway);
-}, 180_000);
-afterAll(() => fixture.stop(), 60_000);
+});
+afterAll(() => fixture.stop());
 
 const HTML = { accept: 'text/html' };
 const root = path.resolve(import.meta.dirname, '../../..');

@@ -29,7 +29,7 @@ beforeAll(async () => {
   const { command, env } = binary('redis-server');
   const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, `${value}`]);
   server = spawn(command, args, { stdio: 'ignore', env: { ...process.env, ...env } });
-}, 60_000);
+});
 afterAll(async () => {
   server.kill('SIGKILL');
   if (server.exitCode === null && server.signalCode === null) await once(server, 'exit');

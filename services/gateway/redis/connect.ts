@@ -21,7 +21,7 @@ export const connectRedis = (url: string, logger: Logger, caFile?: string): Redi
     commandTimeout: 500,
     socketTimeout: 2000,
     retryStrategy: (times) => Math.min(times * 50, 1000),
-    // Commands of one turn of the event loop are sent in one write (docs/adr/0027).
+    // Commands of one turn of the event loop are sent in one write.
     enableAutoPipelining: true,
   });
   // A connection whose certificate is refused may fail a second time, by an alert of the server.

@@ -5,8 +5,7 @@ import type { Redis } from '../redis/connect.ts';
 /**
  * The newest calls of each account, for the people who build with the API. It is a help and no
  * record: it is written after the answer, in batches, and has a gap while Redis is unavailable. Two
- * streams for each account, so that many successes do not push out the few refusals
- * (docs/adr/0056-request-log.md).
+ * streams for each account, so that many successes do not push out the few refusals.
  */
 export type RequestLog = {
   /** Adds a call that was answered. It never waits and never fails. */

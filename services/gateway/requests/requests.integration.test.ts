@@ -35,14 +35,14 @@ beforeAll(async () => {
     { publicKeys: [session.entry], limits: { scale: 100 } },
   );
   services.answers['quote.list'] = () => ({ data: [], next_cursor: null });
-}, 180_000);
+});
 
 afterAll(async () => {
   await gateway.stop();
   await redis.stop();
   await services.stop();
   await servers.stop();
-}, 60_000);
+});
 
 const stop = async () => undefined;
 const { send, accessToken } = gatewayCallers(() => ({ gateway, services, stop }), session);

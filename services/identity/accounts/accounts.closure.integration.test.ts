@@ -7,8 +7,8 @@ import { moment } from '../mailer/mail-text.ts';
 let running: Awaited<ReturnType<typeof startIdentity>>;
 beforeAll(async () => {
   running = await startIdentity();
-}, 180_000);
-afterAll(() => running.stop(), 180_000);
+});
+afterAll(() => running.stop());
 beforeEach(() => {
   running.openWork.length = 0;
 });
@@ -146,4 +146,4 @@ test('after the grace the personal data of a closed account are erased, and of n
   ).toBe(0);
   const again = await running.signIn(gone.email);
   expect(again.account.account_id).not.toBe(account_id);
-}, 60_000);
+});

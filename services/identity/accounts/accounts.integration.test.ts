@@ -10,8 +10,8 @@ import {
 let running: Awaited<ReturnType<typeof startIdentity>>;
 beforeAll(async () => {
   running = await startIdentity();
-}, 180_000);
-afterAll(() => running.stop(), 180_000);
+});
+afterAll(() => running.stop());
 
 const refused = (code: string) => ({ name: 'ServiceError', code });
 test('an account is read by its sign-in', async () => {

@@ -16,8 +16,8 @@ import { approvalChallenge } from './challenge.ts';
 let running: Awaited<ReturnType<typeof startIdentity>>;
 beforeAll(async () => {
   running = await startIdentity();
-}, 180_000);
-afterAll(() => running.stop(), 180_000);
+});
+afterAll(() => running.stop());
 
 const register = async (session: Session) => {
   const authenticator = createAuthenticator();

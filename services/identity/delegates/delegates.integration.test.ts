@@ -9,8 +9,8 @@ import { atOnce, tally } from '../../../test/support/servers/stack.ts';
 let running: Awaited<ReturnType<typeof startIdentity>>;
 beforeAll(async () => {
   running = await startIdentity();
-}, 180_000);
-afterAll(() => running.stop(), 180_000);
+});
+afterAll(() => running.stop());
 
 type Owner = Principal & { kind: 'jwt' };
 const HOUR = 3600;

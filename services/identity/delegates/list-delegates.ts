@@ -10,7 +10,7 @@ import { showDelegate } from './view.ts';
 
 /** GET /v1/delegates: the account's current or revoked delegates, newest first. */
 export const listDelegates = (
-  deps: Pick<Records, 'pool'> & Pick<Terms, 'cursorKeys'> & Pick<Peers, 'listDelegateSpending'>,
+  deps: Pick<Records, 'reads'> & Pick<Terms, 'cursorKeys'> & Pick<Peers, 'listDelegateSpending'>,
 ): Handler<typeof identity.operations.listDelegates> =>
   listHandler(deps, 'delegates', {
     scope: ({ status = 'current' }, { account_id }) => ({ account_id, status }),

@@ -9,8 +9,8 @@ import { purge } from '../operator/purge.ts';
 let running: Awaited<ReturnType<typeof startIdentity>>;
 beforeAll(async () => {
   running = await startIdentity();
-}, 180_000);
-afterAll(() => running.stop(), 180_000);
+});
+afterAll(() => running.stop());
 
 const DAY = 24 * 3600;
 const signInDevice = async (person: Session): Promise<Session> => {

@@ -10,8 +10,8 @@ import { insertDeviceSignIn } from './store/device_sign_ins.ts';
 let running: Awaited<ReturnType<typeof startIdentity>>;
 beforeAll(async () => {
   running = await startIdentity();
-}, 180_000);
-afterAll(() => running.stop(), 180_000);
+});
+afterAll(() => running.stop());
 
 const MINUTE = 60;
 const start = (client_name = 'quittance on build-7') => running.ask('startDeviceSignIn', { client_name });

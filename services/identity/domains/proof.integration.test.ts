@@ -6,8 +6,8 @@ import { callerOf, PAYOUT, startIdentity } from '../../../test/support/fixtures/
 let running: Awaited<ReturnType<typeof startIdentity>>;
 beforeAll(async () => {
   running = await startIdentity();
-}, 180_000);
-afterAll(() => running.stop(), 180_000);
+});
+afterAll(() => running.stop());
 beforeEach(() => running.names.fail(0));
 
 const HOUR = 3600;

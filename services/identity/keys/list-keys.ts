@@ -1,13 +1,13 @@
 import type { identity } from '../../../shared/contract/identity.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
-import type { Pool } from '../../../shared/db/pool.ts';
+import type { Reads } from '../../../shared/db/reads.ts';
 import { isoTime, isoTimeOrNull } from '../../../shared/lib/clock.ts';
 import { listHandler, ofAccount } from '../../../shared/lists/list.ts';
 import { listKeyRows } from './store/keys.ts';
 
 /** GET /v1/keys: the account's keys that can be used, newest first. */
 export const listKeys = (deps: {
-  pool: Pool;
+  reads: Reads;
   cursorKeys: readonly Buffer[];
 }): Handler<typeof identity.operations.listKeys> =>
   listHandler(deps, 'keys', {

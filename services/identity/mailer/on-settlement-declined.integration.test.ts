@@ -7,8 +7,8 @@ import { moment } from './mail-text.ts';
 let running: Awaited<ReturnType<typeof startIdentity>>;
 beforeAll(async () => {
   running = await startIdentity();
-}, 180_000);
-afterAll(() => running.stop(), 180_000);
+});
+afterAll(() => running.stop());
 
 const SUBJECT = 'A payment of an agent was declined (Quittance)';
 

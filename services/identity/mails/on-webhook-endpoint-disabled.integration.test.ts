@@ -1,15 +1,17 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { EVENT_DAYS } from '../../../shared/contract/sent-events.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import { callerOf, startIdentity } from '../../../test/support/fixtures/identity.ts';
 import { atOnce } from '../../../test/support/servers/stack.ts';
 import { endpointDisabled } from './on-webhook-endpoint-disabled.ts';
 import { queueEventMails } from './queue-event-mails.ts';
+import { purgeHandledEvents } from './store.ts';
 
 let running: Awaited<ReturnType<typeof startIdentity>>;
 beforeAll(async () => {
   running = await startIdentity();
-}, 180_000);
-afterAll(() => running.stop(), 180_000);
+});
+afterAll(() => running.stop());
 
 test('the owner is mailed once each time an endpoint is disabled, whatever the settings say', async () => {
   const session = await running.signIn();
@@ -35,4 +37,24 @@ test('the owner is mailed once each time an endpoint is disabled, whatever the s
     .map(({ text }) => text);
   expect(texts).toHaveLength(2);
   expect(texts.filter((text) => text.includes('answered 410'))).toHaveLength(1);
+});
+
+test('an event that comes on the last day that it is kept is mailed, and its repeat a day later is not', async () => {
+  const { account_id, email } = (await running.signIn()).account;
+  const queue = queueEventMails(running.deps);
+  const disabled = (daysAgo: number) => ({
+    ...{ account_id, endpoint_id: newId('whe'), host: 'hooks.example.com', reason: 'gone' as const },
+    at: new Date(running.now() - daysAgo * 86_400_000).toISOString(),
+  });
+  const [kept, gone] = [disabled(EVENT_DAYS - 0.1), disabled(EVENT_DAYS + 0.1)];
+  const mails = async () => {
+    await running.allHandledAndMailed();
+    return running.smtp.mailsTo(email).filter(({ text }) => text.includes('answered 410')).length;
+  };
+  for (const event of [kept, gone]) await queue(endpointDisabled(event));
+  expect(await mails()).toBe(1);
+  await running.passSeconds(86_400);
+  await purgeHandledEvents(running.deps.pool);
+  await queue(endpointDisabled(kept));
+  expect(await mails()).toBe(1);
 });

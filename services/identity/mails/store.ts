@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Client } from '../../../shared/contract/client.ts';
+import { EVENT_DAYS } from '../../../shared/contract/sent-events.ts';
 import { type Db, sql } from '../../../shared/db/pool.ts';
 import { clientOfCall } from '../../../shared/lib/call-client.ts';
 import { isAlwaysMailed, isMailed, isSecurityEvent } from '../security/model.ts';
@@ -40,10 +41,10 @@ export const insertSignInMail = async (
     select 'sign_in', ${mail.to_address}, link_id, expires_at from login_links where link_id = ${mail.link_id}`);
 };
 
-/** How long a notice is sent after the event that it is about. */
-export const NOTICE_DAYS = 3;
-/** A day longer than an event is mailed, so that no repeated event counts as a new one. */
-export const KEEP_DAYS = NOTICE_DAYS + 1;
+/** How long a notice is sent after the event that it is about has arrived. */
+const NOTICE_DAYS = 3;
+/** A day longer than an event can come, so that no repeated event counts as a new one. */
+export const KEEP_DAYS = EVENT_DAYS + 1;
 
 /**
  * Queues a notice to the owner of an account, and records it as a security event if it is one, also
@@ -169,7 +170,7 @@ export const serviceName = (serviceId: Fragment) => sql.fragment`
 export type EventMail = {
   /** One mail is sent for it, */
   event_key: string;
-  /** within this time. An older event is not mailed: it is a repeat, or came too late. */
+  /** within this time. An older event is not mailed. */
   once_in?: '1 hour';
   /** When the event happened. */
   at: string;
@@ -188,7 +189,7 @@ export type EventMail = {
  * @returns how many were queued now
  */
 export const insertEventMails = async (db: Db, mails: readonly EventMail[]): Promise<number> => {
-  const rows = mails.map((mail) => ({ once_in: `${KEEP_DAYS} days`, ...mail }));
+  const rows = mails.map((mail) => ({ once_in: `${EVENT_DAYS} days`, ...mail }));
   const { rowCount } = await db.query(sql.typeAlias('void')`
     with received as (
       select distinct on (event_key) * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as input(event_key text,

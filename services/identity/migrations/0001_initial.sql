@@ -18,7 +18,7 @@ create table accounts (
   -- While a closure waits for what is under way, the account is frozen until this time. A closure
   -- that was interrupted therefore leaves nothing behind.
   closing_until timestamptz,
-  -- An account is closed for good (docs/adr/0055). Its personal data are erased after erase_at.
+  -- An account is closed for good (docs/retention.md). Its personal data are erased after erase_at.
   closed_at timestamptz,
   erase_at timestamptz,
   erased_at timestamptz,

@@ -10,8 +10,8 @@ import { callerOf, PAYOUT, startIdentity } from '../../../test/support/fixtures/
 let running: Awaited<ReturnType<typeof startIdentity>>;
 beforeAll(async () => {
   running = await startIdentity();
-}, 180_000);
-afterAll(() => running.stop(), 180_000);
+});
+afterAll(() => running.stop());
 
 const signed = { reason: 'ticket 1042' };
 /** How the record names the change: with the name of the operator's connection. */

@@ -9,8 +9,8 @@ import { userHandle } from './webauthn.ts';
 let running: Awaited<ReturnType<typeof startIdentity>>;
 beforeAll(async () => {
   running = await startIdentity();
-}, 180_000);
-afterAll(() => running.stop(), 180_000);
+});
+afterAll(() => running.stop());
 
 type Authenticator = ReturnType<typeof createAuthenticator>;
 const refused = (code: string) => ({ name: 'ServiceError', code });

@@ -1,14 +1,8 @@
 import type { EventPayload } from '../../../shared/contract/events.ts';
+import { EVENT_DAYS } from '../../../shared/contract/sent-events.ts';
 import { type Db, sql } from '../../../shared/db/pool.ts';
 import { newId } from '../../../shared/lib/id.ts';
-import {
-  delegateName,
-  insertHandledFrom,
-  insertMailsFrom,
-  KEEP_DAYS,
-  NOTICE_DAYS,
-  serviceName,
-} from '../mails/store.ts';
+import { delegateName, insertHandledFrom, insertMailsFrom, KEEP_DAYS, serviceName } from '../mails/store.ts';
 import { insertSecurityEventsFrom } from '../security/store.ts';
 
 /** An account that is null has no limits here and gets no mail. */
@@ -66,7 +60,7 @@ const notices = sql.fragment`
  * for. The payer and the vendor get a mail about the payment, and the payer gets an alert when the
  * day's spending passes the threshold. The first payment to a payee is mailed whatever the settings
  * are, and is a security event. Each settlement is recorded once, however often its event is
- * delivered and however many replicas handle it. Payments older than `NOTICE_DAYS` are ignored.
+ * delivered and however many replicas handle it. Payments older than `EVENT_DAYS` are ignored.
  *
  * A payment counts in the day in which it was issued, not in which its event arrives. An alert is
  * queued when the spending is above the threshold and no alert for the same or a greater threshold
@@ -88,7 +82,7 @@ export const recordPayments = async (db: Db, payments: readonly Payment[]): Prom
       from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as input(
         settlement_id text, account_id text, delegate_id text, service_id uuid, vendor_account_id text,
         payees jsonb, security_event_id text, quote_amount bigint, fee_amount bigint, issued_at text)
-      where issued_at::timestamptz > app_now() - ${NOTICE_DAYS} * interval '1 day'
+      where issued_at::timestamptz > app_now() - ${EVENT_DAYS} * interval '1 day'
       order by settlement_id
     ), inserted as (${insertHandledFrom(sql.fragment`received`)}
     ), payment as (

@@ -1,6 +1,6 @@
 import type { identity } from '../../../shared/contract/identity.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
-import type { Pool } from '../../../shared/db/pool.ts';
+import type { Reads } from '../../../shared/db/reads.ts';
 import type { FeeRule } from '../../../shared/lib/money/fee.ts';
 import { listHandler, ofAccount } from '../../../shared/lists/list.ts';
 import { listServiceRows } from './store.ts';
@@ -8,7 +8,7 @@ import { showService } from './view.ts';
 
 /** GET /v1/services: the account's services, newest first. */
 export const listServices = (deps: {
-  pool: Pool;
+  reads: Reads;
   cursorKeys: readonly Buffer[];
   fee: FeeRule;
 }): Handler<typeof identity.operations.listServices> =>

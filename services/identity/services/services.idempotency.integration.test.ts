@@ -18,8 +18,8 @@ import { atOnce, tally } from '../../../test/support/servers/stack.ts';
 let running: Awaited<ReturnType<typeof startIdentity>>;
 beforeAll(async () => {
   running = await startIdentity();
-}, 180_000);
-afterAll(() => running.stop(), 180_000);
+});
+afterAll(() => running.stop());
 
 type Owner = Principal & { kind: 'jwt' };
 type Made = { service_id: string; api_key?: string; secret_already_shown?: true };

@@ -14,8 +14,8 @@ import { moment } from '../mailer/mail-text.ts';
 let running: Awaited<ReturnType<typeof startIdentity>>;
 beforeAll(async () => {
   running = await startIdentity();
-}, 180_000);
-afterAll(() => running.stop(), 180_000);
+});
+afterAll(() => running.stop());
 
 type Owner = Principal & { kind: 'jwt' };
 const HOUR = 3600;
@@ -319,7 +319,7 @@ test('a service with open quotes is not deleted, but closed on request until 30 
   } finally {
     Object.assign(running.activity, { open: false, endsAt: null });
   }
-}, 20_000);
+});
 
 test('a quote that is created during the deletion keeps the service active', async () => {
   const { owner } = await signedIn();

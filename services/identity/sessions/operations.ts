@@ -5,7 +5,7 @@ import { isKnownBrowser } from './is-known-browser.ts';
 import { listSessions } from './list-sessions.ts';
 
 /** The reads of sessions. */
-export const sessionOperations = (deps: Pick<Records, 'pool'> & Pick<Terms, 'cursorKeys'>) => ({
+export const sessionOperations = (deps: Pick<Records, 'pool' | 'reads'> & Pick<Terms, 'cursorKeys'>) => ({
   findSessions: findSessions(deps),
   isKnownBrowser: isKnownBrowser(deps),
   listSessions: listSessions(deps),

@@ -7,8 +7,8 @@ import { tally } from '../../../test/support/servers/stack.ts';
 let running: Awaited<ReturnType<typeof startIdentity>>;
 beforeAll(async () => {
   running = await startIdentity();
-}, 180_000);
-afterAll(() => running.stop(), 180_000);
+});
+afterAll(() => running.stop());
 
 const DAY = 86_400;
 const refused = (code: string) => ({ name: 'ServiceError', code });

@@ -6,8 +6,8 @@ import { callerOf, PAYOUT, startIdentity, tokenIn } from '../../../test/support/
 let running: Awaited<ReturnType<typeof startIdentity>>;
 beforeAll(async () => {
   running = await startIdentity();
-}, 180_000);
-afterAll(() => running.stop(), 180_000);
+});
+afterAll(() => running.stop());
 
 const [old, next] = [Buffer.alloc(32, 9), Buffer.alloc(32, 19)];
 const STEPS = { before: [old], added: [old, next], used: [next, old], removed: [next] };
@@ -60,4 +60,4 @@ test('no session, link or cursor is lost while the secret is replaced, and after
   await expect(refresh(idle.refresh_token)).rejects.toMatchObject(unauthorized);
   await expect(list(cursor)).rejects.toThrow('not a cursor of this list');
   step('before');
-}, 120_000);
+});

@@ -8,8 +8,8 @@ import { callerOf, startIdentity, tokenIn } from '../../../test/support/fixtures
 let running: Awaited<ReturnType<typeof startIdentity>>;
 beforeAll(async () => {
   running = await startIdentity();
-}, 180_000);
-afterAll(() => running.stop(), 180_000);
+});
+afterAll(() => running.stop());
 
 const refused = (code: string) => ({ name: 'ServiceError', code });
 const outcomes = async (calls: Promise<unknown>[]): Promise<string[]> =>

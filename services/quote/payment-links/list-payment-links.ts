@@ -1,13 +1,13 @@
 import { notFound } from '../../../shared/contract/errors.ts';
 import type { quote } from '../../../shared/contract/quote.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
-import type { Pool } from '../../../shared/db/pool.ts';
+import type { Reads } from '../../../shared/db/reads.ts';
 import { listHandler } from '../../../shared/lists/list.ts';
 import { scopeOf } from '../quotes/view.ts';
 import { listPaymentLinkRows } from './store.ts';
 import { type LinkAddress, showPaymentLink } from './view.ts';
 
-type Deps = { pool: Pool; cursorKeys: readonly Buffer[] } & LinkAddress;
+type Deps = { reads: Reads; cursorKeys: readonly Buffer[] } & LinkAddress;
 
 /** GET /v1/payment-links: those of a key's service, of an account, or of one of its services. */
 export const listPaymentLinks = (deps: Deps): Handler<typeof quote.operations.listPaymentLinks> =>

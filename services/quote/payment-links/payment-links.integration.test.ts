@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { PrincipalOf } from '../../../shared/contract/principal.ts';
 import { connectPool, type Pool, sql } from '../../../shared/db/pool.ts';
+import { readsOf } from '../../../shared/db/reads.ts';
 import type { OutboxRow } from '../../../shared/events/outbox.ts';
 import { withClient } from '../../../shared/lib/call-client.ts';
 import { privateKeyFromSeed } from '../../../shared/lib/chain/ed25519.ts';
@@ -42,7 +43,7 @@ const asked: { quote_token: string; asked_from: string | null }[] = [];
 beforeAll(async () => {
   database = await createTestDatabase();
   pool = await connectPool(database.url('quote'), { max: 4 });
-}, 180_000);
+});
 afterAll(async () => {
   await pool?.end();
   await database?.drop();
@@ -60,6 +61,7 @@ beforeEach(() => {
 
 const deps = () => ({
   pool,
+  reads: readsOf(pool),
   clock: Date.now,
   relay: { dispatch: (rows: readonly OutboxRow[]) => void published.push(...rows) },
   environment: 'test' as const,

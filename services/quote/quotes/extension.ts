@@ -22,7 +22,7 @@ const TAKEN_OVER = [
   'scope',
 ] as const satisfies readonly (keyof Input)[];
 
-/** What an extension has of the quote whose authorization it raises. */
+/** What an extension has of the quote whose authorization it extends. */
 type Extended = QuoteClaims & { capture: CaptureTerms };
 
 const hasCeiling = (claims: QuoteClaims): claims is Extended => claims.capture !== undefined;

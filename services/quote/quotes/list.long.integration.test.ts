@@ -42,13 +42,13 @@ beforeAll(async () => {
     PUBLIC_URL: 'https://api.example.com',
   };
   service = await startService('quote', env, { testBus, database });
-}, 60_000);
+});
 afterAll(async () => {
   await service?.stop();
   await testBus?.stop();
   await pool?.end();
   await database?.drop();
-}, 30_000);
+});
 
 const largest = (n: number) => {
   const now = Date.now() + n;

@@ -39,7 +39,7 @@ export const newQuote = (
   }: Pick<QuoteClaims, 'scope'> & {
     capture?: CaptureTerms | null;
     quoteId?: string | undefined;
-    /** The quote whose authorization the new one raises. */
+    /** The quote whose authorization the new one extends. */
     extended?: string | undefined;
   },
 ): NewQuote => {

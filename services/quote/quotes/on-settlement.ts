@@ -24,7 +24,7 @@ export const onSettlementAuthorized = (event: z.infer<Events['authorized']>) =>
  */
 export const onSettlementExtended = ({
   extension_quote_id: quote_id,
-  extension_id: settlement_id,
+  settlement_id,
 }: z.infer<Events['extended']>) => transitionOf({ quote_id, settlement_id }, 'accepted');
 
 export const onSettlementIssued = (event: z.infer<Events['issued']>) => transitionOf(event, 'issued');

@@ -7,11 +7,10 @@ import { claimQuotesToQuery, closeQueriedQuotes, deleteUnpaidLinkQuotes } from '
 type Deps = Pick<Records, 'pool' | 'relay'> & Pick<Peers, 'listByQuotes'>;
 
 /**
- * Queries settlement about quotes whose events may have been lost, for instance because NATS lost
- * its storage. Otherwise their status would stay wrong. An answer is applied like the event that
- * was missed, so it never undoes a later one. A quote counts as expired only after settlement has
- * answered, because at the quote's expiry the event of a payment accepted in time may still be in
- * transit.
+ * Queries settlement about quotes that are to expire. A quote counts as expired only after
+ * settlement has answered, because at the quote's expiry the event of a payment accepted in time
+ * may still be in transit, or lost (shared/events/catch-up.ts reads it again later). An answer is
+ * applied like the event, so it never undoes a later one.
  */
 export const querySettlement =
   ({ pool, relay, listByQuotes }: Deps) =>

@@ -21,7 +21,7 @@ const WITHOUT_QUERY = RESOURCE.split('?')[0];
 
 const resourcesOf = async ({ account_id }: { account_id: string }): Promise<string[]> => {
   const { rows } = await admin.query<{ resource: string }>(
-    `select resource from settlements where account_id = $1
+    `select resource from outgoing_payments where account_id = $1
      union all select resource from approvals where account_id = $1`,
     [account_id],
   );

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { identity } from '../../../shared/contract/identity.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import { eraseApprovalQueries } from '../approvals/store/approvals.ts';
-import { eraseResourceQueries } from '../record/store/outgoing-payments.ts';
+import { eraseResourceQueries } from '../record/store/outgoing/outgoing-payments.ts';
 
 /**
  * Erases the queries of the addresses that an account has paid for, because a program may have put

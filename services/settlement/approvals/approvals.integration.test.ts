@@ -31,7 +31,7 @@ import { upsertDelegate } from '../delegates/upsert-delegate.ts';
 import { recordApproval } from './record-approval.ts';
 import { requestApproval } from './request-approval.ts';
 
-beforeAll(startFixture, 60_000);
+beforeAll(startFixture);
 afterAll(stopFixture);
 
 type Shown = z.infer<typeof Approval>;
@@ -342,7 +342,7 @@ describe('decisions', () => {
       await paying;
     }
     expect([...outcomes]).toEqual(expect.arrayContaining(['denied']));
-  }, 60_000);
+  });
 
   test('a payment that waits for a denial to commit is refused', async () => {
     const delegate = await askingDelegate();

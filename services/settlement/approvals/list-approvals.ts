@@ -10,7 +10,7 @@ import { scopeOf, showApproval } from './view.ts';
  * GET /v1/approvals: the account's approvals, or those of a delegate's own payments, newest first.
  */
 export const listApprovals = (
-  deps: Pick<Records, 'pool'> & Pick<ServiceTerms, 'cursorKeys'>,
+  deps: Pick<Records, 'reads'> & Pick<ServiceTerms, 'cursorKeys'>,
 ): Handler<typeof settlement.operations.listApprovals> =>
   listHandler(deps, 'approvals', {
     scope: ({ status }, caller) => ({ ...scopeOf(caller), status }),

@@ -8,7 +8,7 @@ import { recordApproval } from './record-approval.ts';
 
 /** The operations of this noun. */
 export const approvalOperations = (
-  deps: Pick<Records, 'pool' | 'relay'> & Pick<ServiceTerms, 'cursorKeys'>,
+  deps: Pick<Records, 'pool' | 'reads' | 'relay'> & Pick<ServiceTerms, 'cursorKeys'>,
 ) => ({
   denyApproval: denyApproval(deps),
   findApproval: findApproval(deps),

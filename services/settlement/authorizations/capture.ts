@@ -69,7 +69,7 @@ const decide = async (
     }
     if (await deps.recordLostCapture(row)) continue;
     const amounts = amountsToCapture(stateOf(row), captureTermsOf(row), asked);
-    if (amounts.amountMicro > row.units_consumed) {
+    if (amounts.amountMicro > row.used) {
       if (settlement_token === undefined)
         throw invalid(
           'settlement_token',
@@ -91,7 +91,7 @@ const show = (row: AuthorizationRow): Answer => {
     captured_amount: formatMicro(row.quote_amount),
     fee_amount: formatMicro(row.fee_amount),
     net_amount: formatMicro(row.quote_amount - row.fee_amount),
-    max_amount: formatMicro(row.max_amount!),
+    max_amount: formatMicro(row.ceiling),
   };
   return row.status === 'capturing'
     ? { ...amounts, status: 'pending', tx_hash: row.tx_hash }

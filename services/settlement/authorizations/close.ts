@@ -20,13 +20,14 @@ export const close =
     const find = async () => {
       const row = await findSettlementInScope(pool, scopeOf(caller, 'payer'), settlement_id);
       if (row === null) throw notFound('authorization');
-      if (row.max_amount === null)
+      const { status, ceiling, used } = row;
+      if (ceiling === null || used === null)
         throw conflict('the settlement is no authorization, so it cannot be closed');
-      return { ...row, max_amount: row.max_amount };
+      return { status, ceiling, used };
     };
     const { account_id } = caller;
     if ((await find()).status === 'authorized') await closeAuthorizations({ account_id, settlement_id });
     else count('quittance_idempotent_replays_total', 1, { operation: 'close' });
-    const { status, max_amount, units_consumed } = await find();
-    return { settlement_id, status, max_amount: formatMicro(max_amount), used: formatMicro(units_consumed) };
+    const { status, ceiling, used } = await find();
+    return { settlement_id, status, max_amount: formatMicro(ceiling), used: formatMicro(used) };
   };

@@ -20,11 +20,11 @@ import {
 
 /** The state of an authorization as the rules read it. */
 export const stateOf = (
-  row: Pick<AuthorizationRow, 'status' | 'max_amount' | 'units_consumed' | 'usable' | 'at_risk_at'>,
+  row: Pick<AuthorizationRow, 'status' | 'ceiling' | 'used' | 'usable' | 'at_risk_at'>,
 ): Authorization => ({
   status: row.status,
-  maxMicro: row.max_amount,
-  usedMicro: row.units_consumed,
+  maxMicro: row.ceiling,
+  usedMicro: row.used,
   usable: row.usable,
   isAtRisk: row.at_risk_at !== null,
 });
@@ -65,7 +65,7 @@ export const createEndAuthorization = ({ pool, relay, clock, caps }: Deps) => {
       settlement_id: row.settlement_id,
       amount: formatMicro(amountMicro),
       fee: formatMicro(feeMicro),
-      used: formatMicro(row.units_consumed),
+      used: formatMicro(row.used),
       ...how,
     };
     const outbox = await captureOne({ capture, job: jobOf(row, amountMicro, acceptedAt) });
@@ -83,7 +83,7 @@ export const createEndAuthorization = ({ pool, relay, clock, caps }: Deps) => {
     capture: (row: AuthorizationRow, amounts: CaptureAmounts): Promise<boolean | ReachedCap> => {
       const { amountMicro } = amounts;
       const acceptedAt = clock();
-      const beyond_use = amountMicro > row.units_consumed;
+      const beyond_use = amountMicro > row.used;
       const payer = { wallet: row.owner, accountId: row.account_id };
       return captureWithinCaps(caps, { payer, amountMicro, at: acceptedAt }, () =>
         record(row, amounts, { beyond_use, found: false, acceptedAt }),
@@ -99,7 +99,7 @@ export const createEndAuthorization = ({ pool, relay, clock, caps }: Deps) => {
     /** @returns null if it has ended meanwhile, or more was used than the row shows */
     void: async (row: AuthorizationRow): Promise<Voided | null> => {
       await failpoint('settlement.beforeVoid');
-      const used = formatMicro(row.units_consumed);
+      const used = formatMicro(row.used);
       const voided = await voidOne({
         settlement_id: row.settlement_id,
         used,

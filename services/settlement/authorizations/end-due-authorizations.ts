@@ -22,7 +22,7 @@ type Deps = {
 };
 
 const end = async ({ pool, caps, endAuthorization }: Deps, row: AuthorizationRow): Promise<unknown> => {
-  const amounts = captureAmounts(row.units_consumed, captureTermsOf(row));
+  const amounts = captureAmounts(row.used, captureTermsOf(row));
   if (amounts === null) return endAuthorization.void(row);
   const captured = await endAuthorization.capture(row, amounts);
   // Otherwise it would keep others waiting in each turn, until the caps refill.

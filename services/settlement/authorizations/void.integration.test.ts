@@ -3,8 +3,8 @@ import { failpoints } from '../../../shared/lib/failpoint.ts';
 import { authorize, record, use, voidIt } from '../../../test/support/fixtures/settlement/authorizations.ts';
 import { held, startFixture, stopFixture } from '../../../test/support/fixtures/settlement/settlement.ts';
 
-beforeAll(startFixture, 180_000);
-afterAll(stopFixture, 60_000);
+beforeAll(startFixture);
+afterAll(stopFixture);
 
 /** Something happens once, after a void was decided and before it is recorded. */
 const meanwhile = (event: () => Promise<unknown>): void => {

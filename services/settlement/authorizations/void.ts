@@ -39,14 +39,14 @@ export const voidAuthorization =
       if (row === null) throw notFound('authorization');
       if (row.status === 'voided') {
         if (decisions === 0) count('quittance_idempotent_replays_total', 1, { operation: 'void' });
-        return answer(row.voided_at!, row.units_consumed);
+        return answer(row.voided_at!, row.used);
       }
       if (row.status === 'failed') throw conflict('its capture failed, and nothing was paid');
       if (row.status !== 'authorized') throw conflict('it is captured, or being captured; refund it instead');
       if (await recordLostCapture(row)) continue;
-      if (row.units_consumed > 0n && !discard_usage)
+      if (row.used > 0n && !discard_usage)
         throw conflict(
-          `${row.units_consumed} were reported as used: capture them, or send discard_usage true to give them up`,
+          `${row.used} were reported as used: capture them, or send discard_usage true to give them up`,
         );
       const voided = await endAuthorization.void(row);
       if (voided !== null) return answer(voided.voided_at, voided.used);

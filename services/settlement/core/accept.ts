@@ -2,6 +2,7 @@ import type { HourlyCaps } from '../../../shared/db/hourly-caps.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
 import { count } from '../../../shared/lib/telemetry/metrics.ts';
+import { isPartOfKeys } from '../keys/store.ts';
 import { type PayerRefresher, refreshPayer } from '../payers/payer.ts';
 import type { Payer } from '../payers/store.ts';
 import { OF_WALLET } from '../record/store/refusals.ts';
@@ -32,7 +33,7 @@ export const recordAccepted = async <Attempt>(
   count('quittance_settlements_total', 1, { outcome: 'accepted' });
   const own = termsOf(attempt, clock());
   // The capture of an authorization decides its amount.
-  if (own.max_amount === null) terms.add(own);
+  if (own.ceiling === null) terms.add(own);
   return own;
 };
 
@@ -40,6 +41,17 @@ export const recordAccepted = async <Attempt>(
 export type Holding = { payer: Payer; amountMicro: bigint; abandonedAt: number };
 /** One evaluation of it. `at`: the moment in whose hour the caps count the amount. */
 type Candidate = { payer: Payer; isOverCap: boolean; at: number };
+
+/** An evaluation that failed because another transaction has taken a key of the payment. */
+const orConflict = async <E extends { decision: string }>(evaluation: Promise<E>): Promise<E> => {
+  try {
+    return await evaluation;
+  } catch (error) {
+    // A conflict is evaluated again, so nothing reads the rest of it.
+    if (isPartOfKeys(error)) return { decision: 'conflict' } as E;
+    throw error;
+  }
+};
 
 /**
  * Accepts a payment that holds an amount of a wallet here, within the hourly caps. It is evaluated
@@ -60,7 +72,7 @@ export const acceptHolding = async <E extends { decision: string }>(
     const at = deps.clock();
     const capped = { payer: { wallet: payer.owner, accountId: payer.account_id }, amountMicro, at };
     const evaluation = await acceptWithinCaps(deps.caps, capped, (isOverCap) =>
-      evaluate({ payer, isOverCap, at }),
+      orConflict(evaluate({ payer, isOverCap, at })),
     );
     if (Object.hasOwn(OF_WALLET, evaluation.decision) && !isRefreshed) {
       payer = await refreshPayer(deps, payer);

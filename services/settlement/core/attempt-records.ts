@@ -7,9 +7,9 @@ import type { Peers } from '../peers.ts';
 import type { Records } from '../record/model/refusal.ts';
 import { mayBeLost } from '../record/store/restores.ts';
 import {
+  type AttemptRow,
   findAttempt,
   findPayingSettlement,
-  getSettlement,
   type SettlementRow,
 } from '../record/store/settlements.ts';
 import { type PayingCaller, walletIdOf } from './paying-caller.ts';
@@ -20,7 +20,7 @@ export type RecordsWithRows = Records & {
    * Records of the time of this quote are lost, and the chain has not proven that nothing was paid.
    */
   mayBeLost: boolean;
-  attempt: SettlementRow | null;
+  attempt: AttemptRow | null;
   paying: SettlementRow | null;
   payers: readonly Payer[];
 };
@@ -32,16 +32,13 @@ export const getRecords = async (
   claims: QuoteClaims | null,
 ): Promise<RecordsWithRows> => {
   const payers = await listPayersAfterAcceptance(pool, account_id);
-  const [found, paying, isLost] = await Promise.all([
-    findAttempt(pool, account_id, payment_attempt_id),
+  const [paying, isLost] = await Promise.all([
     claims === null ? null : findPayingSettlement(pool, account_id, claims.quote_id),
     claims === null ? false : mayBeLost(pool, claims),
   ]);
-  // The second read may run later than the first one and see a row that the first one did not.
-  const attempt = found ?? (paying?.payment_attempt_id === payment_attempt_id ? paying : null);
-  // The money of an extension moves with the authorization that it extended.
-  const payment = paying?.extends == null ? paying : await getSettlement(pool, paying.extends);
-  return { attempt, paying: payment, mayBeLost: isLost && attempt === null && paying === null, payers };
+  // Read after the quote, so that it sees the attempt of what pays the quote.
+  const attempt = await findAttempt(pool, account_id, payment_attempt_id);
+  return { attempt, paying, mayBeLost: isLost && attempt === null && paying === null, payers };
 };
 
 /** What finds a payment whose record a restore may have lost. */

@@ -38,8 +38,8 @@ type Spending = { scope: string; hour: number; reserved: string };
 type Payer = ReturnType<typeof consumer>;
 type Quote = ReturnType<typeof quote>;
 
-beforeAll(startFixture, 180_000);
-afterAll(stopFixture, 60_000);
+beforeAll(startFixture);
+afterAll(stopFixture);
 beforeEach(async () => {
   // The clock of the service follows that of the database.
   await waitUntil(async () => hourNow() === 10);
@@ -147,7 +147,7 @@ test('a capture over an hourly cap waits for the next hour, and its authorizatio
   for (const one of [asked, due]) await use(one, { usage_id: 'a', amount: '400000' });
   expect(await attempt(payer, quote(700_000n))).toBe('ok');
   expect(await captureHere(asked)).toBe('service_unavailable');
-  await admin.query('update settlements set capture_due_at = app_now() where settlement_id = $1', [due.id]);
+  await admin.query('update authorizations set due_at = app_now() where settlement_id = $1', [due.id]);
   await endDueAuthorizations(own)();
   for (const one of [asked, due])
     expect(await record(one.id)).toMatchObject({ status: 'authorized', holding: true, amount: '500000' });

@@ -34,7 +34,7 @@ import { vendor } from '../../../test/support/fixtures/settlement/settlement-quo
 import { atOnce } from '../../../test/support/servers/stack.ts';
 import { purgeOldDeclines } from './purge.ts';
 
-beforeAll(startFixture, 60_000);
+beforeAll(startFixture);
 afterAll(stopFixture);
 
 const USDC = 1_000_000n;

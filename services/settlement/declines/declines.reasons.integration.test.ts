@@ -18,7 +18,7 @@ import { consumer, frozen } from '../../../test/support/fixtures/settlement/sett
 import { vendor } from '../../../test/support/fixtures/settlement/settlement-quotes.ts';
 import { denyApproval } from '../approvals/deny-approval.ts';
 
-beforeAll(startFixture, 60_000);
+beforeAll(startFixture);
 afterAll(stopFixture);
 
 const USDC = 1_000_000n;

@@ -10,7 +10,7 @@ import { scopeOf, showDecline } from './view.ts';
 
 /** GET /v1/declines: payments that were refused, newest first. */
 export const listDeclines = (
-  deps: Pick<Records, 'pool'> & Pick<ServiceTerms, 'cursorKeys'>,
+  deps: Pick<Records, 'reads'> & Pick<ServiceTerms, 'cursorKeys'>,
 ): Handler<typeof settlement.operations.listDeclines> =>
   listHandler(deps, 'declines', {
     scope: ({ role, ...filters }, caller) => {

@@ -3,6 +3,6 @@ import type { ServiceTerms } from '../terms.ts';
 import { listDeclines } from './list-declines.ts';
 
 /** The operations of this noun. */
-export const declineOperations = (deps: Pick<Records, 'pool'> & Pick<ServiceTerms, 'cursorKeys'>) => ({
+export const declineOperations = (deps: Pick<Records, 'reads'> & Pick<ServiceTerms, 'cursorKeys'>) => ({
   listDeclines: listDeclines(deps),
 });

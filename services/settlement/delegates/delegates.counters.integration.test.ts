@@ -52,7 +52,7 @@ beforeAll(async () => {
     max: 1,
   });
   pools = await Promise.all([1, 2].map(() => connectPool(database.url('settlement'), { max: 8 })));
-}, 60_000);
+});
 afterAll(async () => {
   await Promise.all(pools.map((pool) => pool.end()));
   await admin.end();
@@ -202,8 +202,8 @@ test('all counters add up under concurrent statements, across midnights and the 
     async ({ consume }, id) =>
       (await consume({
         ...token(id),
-        event: 'consume',
-        uses: [{ request_id: `${randomInt(6)}`, amount: `${randomInt(1, 5)}` }],
+        request_id: `${randomInt(6)}`,
+        units: randomInt(1, 5),
       })) !== null && seen.add('consumed'),
     refund,
     ({ pool }) => releaseReservation(pool, pick(refunds)),

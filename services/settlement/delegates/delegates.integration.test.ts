@@ -89,12 +89,12 @@ describe('a delegate pays within its limits', () => {
     const delegate = await delegateOf(consumer(), { total: cap, daily: cap });
     // A trigger records every change. Reads from outside would miss a short excess.
     await admin.query(`
-      create table uses (used bigint);
+      create table counted (used bigint);
       create function record_use() returns trigger language plpgsql as $$ begin
-        insert into uses values (greatest(new.total_held + new.total_spent, new.day_held + new.day_spent));
+        insert into counted values (greatest(new.total_held + new.total_spent, new.day_held + new.day_spent));
         return null;
       end $$;
-      grant insert on uses to public;
+      grant insert on counted to public;
       create trigger record_use after update on delegates for each row
         when (new.delegate_id = '${delegate.delegate_id}') execute function record_use()`);
     // The call waits for the outcome, so that a busy machine does not fail the test.
@@ -131,7 +131,7 @@ describe('a delegate pays within its limits', () => {
     });
     await untilEventsHandled();
     await admin.query('drop trigger record_use on delegates');
-    const { rows } = await admin.query<{ highest: string }>('select max(used)::text as highest from uses');
+    const { rows } = await admin.query<{ highest: string }>('select max(used)::text as highest from counted');
     expect(rows[0]!.highest).toBe(`${cap}`);
     expect([...outcomes]).toEqual(expect.arrayContaining(['limit_exceeded', 'ok', 'payment_failed']));
     await expectCountersToAddUp();

@@ -25,7 +25,7 @@ import { atOnce, tally } from '../../../test/support/servers/stack.ts';
 import { getSettlementActivity } from '../reading/get-settlement-activity.ts';
 import type { ChainStatus } from '../record/model/status.ts';
 
-beforeAll(startFixture, 60_000);
+beforeAll(startFixture);
 afterAll(stopFixture);
 
 type Token = { settlement_id: string; settlement_token: string };
@@ -94,6 +94,21 @@ test('a validly signed token that was never issued consumes nothing, before and 
   await consume(token, 3);
   expect(await outcome(consume(stolen, 1))).toBe('validation_error');
   expect(await consumed(token)).toMatchObject({ counted: 3, added: 3 });
+});
+
+test('a request with the token of another payment does not wait for the payment', async () => {
+  const [token, other] = [await prepaid(1), await prepaid(1)];
+  const busy = await admin.connect();
+  try {
+    await busy.query('begin');
+    await busy.query('select from settlements where settlement_id = $1 for update', [token.settlement_id]);
+    const stolen = { ...token, settlement_token: other.settlement_token };
+    expect(await outcome(consume(stolen, 1))).toBe('validation_error');
+  } finally {
+    await busy.query('rollback');
+    busy.release();
+  }
+  expect(await consume(token, 1)).toMatchObject({ units_consumed: 1 });
 });
 
 test('a settlement that was redeemed before can be consumed too, and keeps its redeemed_at', async () => {
@@ -219,7 +234,8 @@ test('another service gets 404, a token of another settlement or an invalid one 
   // Only a confirmation issues a token, so the test sets the record of an issued one back to
   // pending.
   await admin.query(
-    "update settlements set status = 'pending', chain_status = 'pending' where settlement_id = $1",
+    `update settlements set status = 'pending', chain_status = 'pending', under_way_since = created_at,
+       expires_from = created_at where settlement_id = $1`,
     [other.settlement_id],
   );
   expect(await outcome(consume(other, 1))).toBe('conflict');

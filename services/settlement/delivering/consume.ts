@@ -2,14 +2,19 @@ import type { Records } from '../../../shared/boot.ts';
 import { conflict, ServiceError } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
+import { batched } from '../../../shared/db/batched.ts';
 import { count, record } from '../../../shared/lib/telemetry/metrics.ts';
 import { activeTraceparent } from '../../../shared/lib/telemetry/trace.ts';
 import { END_BATCH_WINDOW_MS } from '../record/events.ts';
 import { consumeRefusal } from '../record/model/prepaid-units.ts';
 import { checkToken } from '../record/settlement-token.ts';
-import { type ConsumableRow, findConsumable } from '../record/store/consumptions.ts';
+import {
+  type ConsumableRow,
+  type ConsumeRequest,
+  findConsumable,
+  recordConsumptions,
+} from '../record/store/consumptions.ts';
 import type { ServiceTerms } from '../terms.ts';
-import type { RecordUses } from './record-uses.ts';
 
 /** The refusal of a request whose row changed between the statement and the read of the reason. */
 export const justChanged = (): ServiceError =>
@@ -35,40 +40,51 @@ const refusalError = (row: ConsumableRow, units: number): ServiceError => {
 };
 
 /**
+ * What a request that consumed nothing is answered: the units after its first call. Once the
+ * requests are forgotten, all units that were consumed, of which no more can be: a request for no
+ * more than that may be a repeat.
+ * @returns null: it is no repeat
+ * @throws ServiceError conflict for another number of units
+ */
+const repeatedTotal = (row: ConsumableRow, units: number): bigint | null => {
+  const { earlier_units, earlier_consumed, forgotten, units_consumed } = row;
+  if (earlier_units === null) return forgotten && BigInt(units) <= units_consumed ? units_consumed : null;
+  if (earlier_units !== BigInt(units)) throw conflict('this request_id consumed another number of units');
+  return earlier_consumed;
+};
+
+/**
  * POST /v1/settlements/:settlement_id/consume: many deliveries on one payment, each counted once.
  */
 export const consume = (
-  deps: Pick<Records, 'pool' | 'relay'> &
-    Pick<ServiceTerms, 'environment' | 'publicKeys'> & { recordUses: RecordUses },
+  deps: Pick<Records, 'pool' | 'relay'> & Pick<ServiceTerms, 'environment' | 'publicKeys'>,
 ): Handler<typeof settlement.operations.consume> => {
   const tokens = { env: deps.environment, keys: deps.publicKeys };
+  const recordOne = batched(
+    (requests: readonly ConsumeRequest[]) => recordConsumptions(deps.pool, requests),
+    {
+      keysOf: ({ settlement_id }) => [settlement_id],
+    },
+  );
   return async ({ settlement_id, settlement_token, units, request_id }, { service_id }) => {
     const of = { settlement_id, service_id, settlement_token };
-    const request = { ...of, uses: [{ request_id, amount: String(units) }] };
-    const answer = (consumed: bigint | string, unitsTotal: number) => ({
+    const answer = (consumed: bigint, unitsTotal: number) => ({
       settlement_id,
       units_consumed: Number(consumed),
       units_remaining: unitsTotal - Number(consumed),
     });
 
-    const consumed = await deps.recordUses({
-      ...request,
-      event: 'consume',
-      traceparent: activeTraceparent(),
-    });
+    const consumed = await recordOne({ ...of, request_id, units, traceparent: activeTraceparent() });
     if (consumed !== null) {
       deps.relay.dispatch(consumed.events, { batchWindowMs: END_BATCH_WINDOW_MS });
       if (consumed.events.length > 0)
-        record('quittance_redeem_latency_seconds', (consumed.redeemed_at! - consumed.issued_at!) / 1000);
-      return answer(consumed.units_consumed, consumed.units_total!);
+        record('quittance_redeem_latency_seconds', (consumed.redeemed_at - consumed.issued_at) / 1000);
+      return answer(consumed.units_consumed, consumed.units_total);
     }
-    const row = checkToken(of, await findConsumable(deps.pool, request), tokens);
-    const [earlier] = row.earlier;
-    if (earlier !== undefined && row.units_total !== null) {
-      if (earlier.units !== String(units)) throw conflict('this request_id consumed another number of units');
-      count('quittance_idempotent_replays_total', 1, { operation: 'consume' });
-      return answer(earlier.units_consumed, row.units_total);
-    }
-    throw refusalError(row, units);
+    const row = checkToken(of, await findConsumable(deps.pool, { ...of, request_id }), tokens);
+    const repeated = repeatedTotal(row, units);
+    if (repeated === null || row.units_total === null) throw refusalError(row, units);
+    count('quittance_idempotent_replays_total', 1, { operation: 'consume' });
+    return answer(repeated, row.units_total);
   };
 };

@@ -19,7 +19,6 @@ const REFUSED = {
     'nothing is paid yet: report what is used with usage, and capture it; an authorization is never redeemed by itself',
   capturing: 'the capture is not confirmed yet; it redeems the settlement',
   voided: 'the authorization was voided, and nothing was paid',
-  merged: 'it is an extension, which pays nothing itself; the settlement that it extended is captured',
   issued: 'the payment is being confirmed again after a fork of the chain: redeem again in a moment',
   failed: 'the payment failed',
 };

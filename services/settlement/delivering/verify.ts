@@ -5,7 +5,7 @@ import { batched } from '../../../shared/db/batched.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import { isoTimeOrNull } from '../../../shared/lib/clock.ts';
 import { findForVerify, type VerifyRequest } from '../record/store/settlements.ts';
-import { amountsOf, authorizationShown, statusNow, unitsShown } from '../record/view.ts';
+import { amountsOf, authorizationShown, endOfWindow, statusNow, unitsShown } from '../record/view.ts';
 
 /** POST /v1/settlements/:settlement_id/verify: a read that never changes anything. */
 export const verify = ({ pool }: { pool: Pool }): Handler<typeof settlement.operations.verify> => {
@@ -23,7 +23,7 @@ export const verify = ({ pool }: { pool: Pool }): Handler<typeof settlement.oper
       scope: row.scope,
       ...unitsShown(row),
       ...authorizationShown(row),
-      redeem_expires_at: isoTimeOrNull(row.redeem_expires_at),
+      redeem_expires_at: endOfWindow(row),
       redeemed_at: isoTimeOrNull(row.redeemed_at),
     };
   };

@@ -23,8 +23,8 @@ import { consumer } from '../../../test/support/fixtures/settlement/settlement-p
 import { waitingForLocks } from '../../../test/support/servers/database.ts';
 
 /** The fees that x402 payments accrue, over payments that fail and accounts that pay. */
-beforeAll(startFixture, 180_000);
-afterAll(stopFixture, 180_000);
+beforeAll(startFixture);
+afterAll(stopFixture);
 
 const FEE = 2001n;
 

@@ -19,14 +19,14 @@ export const lockFeeAccounts = (accountIds: ReturnType<typeof sql.fragment>, cre
     least(paid::numeric * ${credit.perPaid}::bigint, ${credit.laterMicro}::bigint)) - accrued + paid as credit_left
   from fee_accounts where account_id = any(array(${accountIds})) order by account_id for update`;
 
-/** CTE that adds the fees of new settlements: the rows of the statement's CTE `inserted`. */
+/** CTE that adds the fees of new payments: the rows of the statement's CTE `incoming`. */
 export const reserveFees = sql.fragment`
   update fee_accounts as f set accrued = f.accrued + sums.fee
   from (
-    select vendor_account_id, sum(accrued_fee)::bigint as fee from inserted
-    where accrued_fee > 0 group by vendor_account_id
+    select account_id, sum(accrued_fee)::bigint as fee from incoming
+    where accrued_fee > 0 group by account_id
   ) as sums
-  where f.account_id = sums.vendor_account_id`;
+  where f.account_id = sums.account_id`;
 
 /**
  * CTE that returns the fees of failed settlements: the rows of the statement's CTE `changed` with

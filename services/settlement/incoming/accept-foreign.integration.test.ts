@@ -26,8 +26,8 @@ import {
 } from '../../../test/support/fixtures/settlement/settlement-incoming.ts';
 
 /** Payments that a vendor accepts with its own offer. */
-beforeAll(startFixture, 180_000);
-afterAll(stopFixture, 180_000);
+beforeAll(startFixture);
+afterAll(stopFixture);
 
 let key: Key;
 beforeEach(() => {
@@ -109,7 +109,7 @@ describe('acceptForeign', () => {
     const poor = newTransaction();
     submitter.submits.set(hashOf(poor), { ...about, reason: 'insufficient_funds' });
     expect(await outcome(accept(poor, 'd'))).toBe('insufficient_funds');
-  }, 30_000);
+  });
 });
 
 test('the terms of a 402 name network, fee payer, payee and fee', async () => {

@@ -8,7 +8,7 @@ import { type FeeRule, feeMicro } from '../../../shared/lib/money/fee.ts';
 import { formatMicro, parseMicro } from '../../../shared/lib/money/micro.ts';
 import { count } from '../../../shared/lib/telemetry/metrics.ts';
 import { failedError, moneyMovedBy } from '../record/model/refusal.ts';
-import { findByMessage, type IncomingRow } from '../record/store/incoming-payments.ts';
+import { findByMessage, type IncomingRow } from '../record/store/incoming/incoming-payments.ts';
 import { acceptErrorOf } from './model/accept-error.ts';
 import { mismatchOf, type Refusal } from './model/refusal.ts';
 import type { IncomingOrder, Presented } from './order.ts';

@@ -11,12 +11,12 @@ import {
   type IncomingRow,
   isQuotePaid,
   type NewIncomingPayment,
-} from '../record/store/incoming-payments.ts';
+} from '../record/store/incoming/incoming-payments.ts';
 import type { ServiceTerms } from '../terms.ts';
-import type { IncomingGroupCommit } from './group-commit.ts';
 import type { Refusal } from './model/refusal.ts';
 import { type IncomingOrder, paymentOf } from './order.ts';
 import { INCOMING, PROTOCOLS } from './rail.ts';
+import type { IncomingGroupCommit } from './store/group-commit.ts';
 
 type Checked = Extract<Awaited<ReturnType<Peers['checkIncoming']>>, { outcome: 'accepted' }>;
 

@@ -1,7 +1,7 @@
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
 import { pageHandleOf } from '../../../shared/lib/page-handle.ts';
-import { findByPageHandle } from '../record/store/signs-last.ts';
+import { findByPageHandle } from '../record/store/incoming/signs-last.ts';
 import { type FindReceiptDeps, findReceipt } from './find-receipt.ts';
 
 /** POST /v1/payment-links/phone-payments: the payment by a code, for the page that shows it. */

@@ -3,7 +3,6 @@ import { LINK_KEY, LinkScope } from '../../../shared/contract/quote.ts';
 import type { QuoteClaims } from '../../../shared/contract/tokens.ts';
 import { parseMicro } from '../../../shared/lib/money/micro.ts';
 import { readToken } from '../../../shared/lib/tokens/compact-token.ts';
-import { claimQuote } from '../core/claim.ts';
 import type { ServiceTerms } from '../terms.ts';
 import type { Refusal } from './model/refusal.ts';
 import type { IncomingOrder } from './order.ts';
@@ -27,7 +26,6 @@ export const readLinkQuote = (deps: LinkQuoteDeps, token: string): LinkQuote => 
   const scope = LinkScope.safeParse(claims.scope);
   if (!scope.success) throw invalid('quote_token', 'is not the quote of a payment link');
   if (claims.mint !== deps.mint) throw invalid('quote_token', 'is not a quote of this network');
-  claimQuote(claims.quote_id);
   const inForce = read.claimsFor('newPayment') !== null;
   const { resource, [LINK_KEY]: link } = scope.data;
   return { claims, inForce, paymentLinkId: link.payment_link_id, memo: link.memo, resource };

@@ -22,8 +22,8 @@ import {
 
 /** Payments that are refused as new ones after a restore, which may have lost their record. */
 let key: Key;
-beforeAll(startFixture, 180_000);
-afterAll(stopFixture, 180_000);
+beforeAll(startFixture);
+afterAll(stopFixture);
 beforeEach(async () => {
   key = newKey();
   await admin.query(`insert into restores (taken_at) values (app_now() - interval '1 hour')`);

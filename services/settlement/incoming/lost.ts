@@ -1,4 +1,4 @@
-import { asOpen } from './as-open.ts';
+import { asOpen } from '../core/as-open.ts';
 import type { Presented } from './order.ts';
 
 export type LostDeps = {

@@ -1,7 +1,7 @@
 import type { IncomingRail } from '../../../shared/contract/settlement.ts';
 import type { QuoteClaims } from '../../../shared/contract/tokens.ts';
 import { formatMicro } from '../../../shared/lib/money/micro.ts';
-import type { IncomingRow } from '../record/store/incoming-payments.ts';
+import type { IncomingRow } from '../record/store/incoming/incoming-payments.ts';
 import type { Refusal } from './model/refusal.ts';
 import type { Vendor } from './vendor.ts';
 

@@ -44,8 +44,8 @@ let gateway: Bus;
 beforeAll(async () => {
   await startFixture();
   [quoteBus, gateway] = await Promise.all([testBus.as('quote'), testBus.as('gateway')]);
-}, 180_000);
-afterAll(stopFixture, 180_000);
+});
+afterAll(stopFixture);
 
 let key: Key;
 let payment_link_id: string;
@@ -212,13 +212,17 @@ describe('of many at once', () => {
     key = of;
     payment_link_id = newId('pl');
   };
-  beforeEach(() => admin.query('delete from settlements where open_link_id is not null'));
+  beforeEach(() =>
+    admin.query(
+      'delete from settlements where settlement_id in (select settlement_id from incoming_payments where open_link_id is not null)',
+    ),
+  );
 
   test('as many are open as the link may have, and another link is not held up', async () => {
     expect(await askAtOnce(networks(70))).toEqual({ open: 64, refused: 6 });
     newLink(key);
     await ask();
-  }, 60_000);
+  });
 
   test('a vendor has a share of all, whatever its links and whoever asks', async () => {
     const { open } = await askAtOnce(networks(60));
@@ -227,7 +231,7 @@ describe('of many at once', () => {
     expect(open + (await askAtOnce(networks(60))).open).toBe(103);
     newLink();
     await ask();
-  }, 60_000);
+  });
 
   test('twelve networks do not close the links of all vendors', async () => {
     const twelve = networks(12);
@@ -240,7 +244,7 @@ describe('of many at once', () => {
     newLink();
     expect(await outcome(ask({ asked_from: twelve[0]! }))).toBe('conflict');
     await ask({ asked_from: '198.51.100.0/24' });
-  }, 120_000);
+  });
 
   test('from where one was asked for is known until it has ended', async () => {
     const asked_from = '203.0.113.0/24';

@@ -42,8 +42,8 @@ let gateway: Bus;
 beforeAll(async () => {
   await startFixture();
   gateway = await testBus.as('gateway');
-}, 180_000);
-afterAll(stopFixture, 180_000);
+});
+afterAll(stopFixture);
 
 let key: Key;
 beforeEach(() => {

@@ -1,17 +1,17 @@
 import type { Waiting } from '../../../shared/bus/wake.ts';
 import { messageHashOf } from '../../../shared/lib/chain/wire-transaction.ts';
+import { asOpen } from '../core/as-open.ts';
 import { carryOut, type NotAccepted } from '../core/carry-out.ts';
 import { POLL_MS, waitForEnd, withWaiter } from '../core/wait.ts';
 import type { Peers } from '../peers.ts';
 import { type ApplyProgress, refusedProgress } from '../record/model/progress.ts';
-import { findByMessage, type IncomingRow } from '../record/store/incoming-payments.ts';
+import { findByMessage, type IncomingRow } from '../record/store/incoming/incoming-payments.ts';
 import { type AcceptDeps, acceptNew, check, isRefusal } from './accept-new.ts';
-import { asOpen } from './as-open.ts';
-import type { IncomingGroupCommit } from './group-commit.ts';
 import { findLost, type LostDeps } from './lost.ts';
 import { moneyMovedFor, type Refusal, type Refused } from './model/refusal.ts';
 import { type Presented, recordedPaymentOf } from './order.ts';
 import { INCOMING } from './rail.ts';
+import type { IncomingGroupCommit } from './store/group-commit.ts';
 
 export type PayDeps = AcceptDeps &
   LostDeps &

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import type { IncomingRail } from '../../../shared/contract/settlement.ts';
 import { sql } from '../../../shared/db/pool.ts';
 import type { Rail } from '../core/rail.ts';
-import { type IncomingRow, isIncoming } from '../record/store/incoming-payments.ts';
+import { isIncoming } from '../record/store/conditions.ts';
+import type { IncomingRow } from '../record/store/incoming/incoming-payments.ts';
 
 const Claimed = z.object({
   settlement_id: z.string(),
@@ -34,8 +35,11 @@ export const INCOMING: Rail<IncomingRow, ClaimedIncoming> = {
     when chain_status = 'confirmed' then interval '45 seconds'
     when tx_hash is null then interval '70 seconds'
     else interval '15 seconds' end`,
+  columns: sql.fragment`vendor_account_id,
+    (select message_hash from incoming_payments as incoming where incoming.settlement_id = s.settlement_id) as message_hash,
+    (select source_account from incoming_payments as incoming where incoming.settlement_id = s.settlement_id) as source_account`,
   claimed: Claimed,
-  termsOf: (row, createdAt) => ({ ...row, created_at: createdAt, max_amount: null }),
+  termsOf: (row, createdAt) => ({ ...row, created_at: createdAt, ceiling: null }),
   mayBePaid:
     'records of this time were lost, and the chain has this payment, which is refused as a new one; repeat it when the reason is removed',
 };

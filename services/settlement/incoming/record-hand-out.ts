@@ -4,7 +4,7 @@ import type { settlement } from '../../../shared/contract/settlement.ts';
 import type { Outbox } from '../../../shared/events/relay.ts';
 import { activeTraceparent } from '../../../shared/lib/telemetry/trace.ts';
 import { END_BATCH_WINDOW_MS } from '../record/events.ts';
-import type { IncomingGroupCommit } from './group-commit.ts';
+import type { IncomingGroupCommit } from './store/group-commit.ts';
 
 export type RedeemDeps = { group: Pick<IncomingGroupCommit, 'redeem'>; relay: Outbox; waiting: Waiting };
 type Redeem = { settlement_id: string; redeem_id: string; hand_out_id: string | null };

@@ -2,7 +2,7 @@ import { conflict, notFound } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
-import { recordReissue } from '../record/store/incoming-payments.ts';
+import { recordReissue } from '../record/store/incoming/incoming-payments.ts';
 import { findSettlementInScope } from '../record/store/settlements.ts';
 
 const REFUSED =

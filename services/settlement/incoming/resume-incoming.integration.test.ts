@@ -24,8 +24,8 @@ let key: Key;
 beforeAll(async () => {
   await startFixture();
   key = newKey();
-}, 180_000);
-afterAll(stopFixture, 180_000);
+});
+afterAll(stopFixture);
 afterEach(() => admin.query('delete from restores'));
 const { settle } = callsOf(() => key);
 
@@ -47,24 +47,19 @@ const askedAbout = async (settlementId: string) => {
 test.each([
   ['after a restore a payment without progress is closed only without a transaction of the lost time', true],
   ['without a restore the chain is not asked about it', false],
-])(
-  '%s',
-  async (_name, isRestored) => {
-    const transaction = newTransaction();
-    const answer = settle(transaction);
-    const { settlement_id, message_hash } = await pendingRow(transaction);
-    if (isRestored)
-      await admin.query(`insert into restores (taken_at) values (app_now() - interval '1 hour')`);
-    const lost = { since: expect.any(String), source_account: SOURCE, account_id: key.account_id };
-    expect(await askedAbout(settlement_id)).toEqual({
-      ...{ settlement_id, message_hash },
-      lost: isRestored ? lost : null,
-    });
-    await confirm(transaction);
-    await sent(await answer);
-  },
-  30_000,
-);
+])('%s', async (_name, isRestored) => {
+  const transaction = newTransaction();
+  const answer = settle(transaction);
+  const { settlement_id, message_hash } = await pendingRow(transaction);
+  if (isRestored) await admin.query(`insert into restores (taken_at) values (app_now() - interval '1 hour')`);
+  const lost = { since: expect.any(String), source_account: SOURCE, account_id: key.account_id };
+  expect(await askedAbout(settlement_id)).toEqual({
+    ...{ settlement_id, message_hash },
+    lost: isRestored ? lost : null,
+  });
+  await confirm(transaction);
+  await sent(await answer);
+});
 
 test('a payment whose bytes a restore of chain-submitter has lost ends, although settlement knew of them', async () => {
   const transaction = newTransaction();
@@ -84,4 +79,4 @@ test('a payment whose bytes a restore of chain-submitter has lost ends, although
   ]);
   expect(rows).toEqual([{ status: 'failed' }]);
   expect(await answer).toMatchObject({ success: false });
-}, 30_000);
+});

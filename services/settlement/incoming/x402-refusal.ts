@@ -1,5 +1,5 @@
 import type { ErrorCode, MoneyMoved } from '../../../shared/contract/errors.ts';
-import type { IncomingRow } from '../record/store/incoming-payments.ts';
+import type { IncomingRow } from '../record/store/incoming/incoming-payments.ts';
 import type { Refusal } from './model/refusal.ts';
 import { x402FailureOf, x402ReasonOf } from './model/x402-reasons.ts';
 import type { X402Refusal } from './model/x402-request.ts';

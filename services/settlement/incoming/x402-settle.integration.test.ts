@@ -38,8 +38,8 @@ import { onSettleProgressed } from '../settlements/on-chain-submitter-settle-pro
 import { resumeIncoming } from './resume-incoming.ts';
 
 /** x402 settle over a real database and bus, with chain-submitter as a stand-in. */
-beforeAll(startFixture, 180_000);
-afterAll(stopFixture, 180_000);
+beforeAll(startFixture);
+afterAll(stopFixture);
 
 let key: Key;
 beforeEach(() => {
@@ -125,7 +125,7 @@ describe('settle', () => {
     expect(await settle(transaction)).toMatchObject(duplicate);
     for (const later of ['121 seconds', '400 days'])
       expect(await database.withClock(later, () => settle(transaction))).toMatchObject(duplicate);
-  }, 30_000);
+  });
 
   test('a confirmation that arrives late, but with the next call, keeps the success from it', async () => {
     const transaction = newTransaction();
@@ -142,7 +142,7 @@ describe('settle', () => {
       expect((await sent(answer)).redeemed).toBe(true);
       expect(await replay).toMatchObject({ success: false, errorReason: 'duplicate_settlement' });
     });
-  }, 30_000);
+  });
 
   test('a success that was sent is recorded while a fork removes the payment', async () => {
     const transaction = newTransaction();
@@ -158,7 +158,7 @@ describe('settle', () => {
     await publishProgress(settlement_id, 'confirmed', { tx_hash });
     const duplicate = { success: false, errorReason: 'duplicate_settlement' };
     expect(await database.withClock('6 seconds', () => settle(transaction))).toMatchObject(duplicate);
-  }, 30_000);
+  });
 
   test('a payment that is not confirmed in time is pending, and the next call gets its success', async () => {
     const transaction = newTransaction();
@@ -172,7 +172,7 @@ describe('settle', () => {
     const second = settle(transaction);
     await confirm(transaction);
     expect(await second).toMatchObject({ success: true });
-  }, 30_000);
+  });
 
   test('a refused transaction writes nothing', async () => {
     const transaction = newTransaction();
@@ -227,7 +227,7 @@ describe('settle', () => {
     const answer = settle(transaction);
     await confirm(transaction);
     expect(await answer).toMatchObject({ success: true });
-  }, 30_000);
+  });
 
   test('a payment whose call ended before anything was signed is never submitted later', async () => {
     const transaction = newTransaction();
@@ -247,7 +247,7 @@ describe('settle', () => {
     await database.withClock('71 seconds', resume);
     expect(await settle1).toMatchObject({ success: false, error: { money_moved: 'no' } });
     expect(await settle(transaction)).toMatchObject({ errorReason: 'invalid_exact_svm_transaction_failed' });
-  }, 30_000);
+  });
 
   test('a frozen vendor gets no new payment, and the answer of one that was accepted', async () => {
     const [accepted, late] = [newTransaction(), newTransaction()];
@@ -262,7 +262,7 @@ describe('settle', () => {
     await confirm(accepted);
     await sent(await answer);
     expect(await settle(accepted, {}, frozen)).toMatchObject({ errorReason: 'duplicate_settlement' });
-  }, 30_000);
+  });
 
   test('while payments are paused, a new payment is refused and an accepted one is settled', async () => {
     const [accepted, late] = [newTransaction(), newTransaction()];
@@ -306,7 +306,7 @@ describe('settle', () => {
     expect(results.filter((result) => result === 'facilitator_credit_exhausted')).toHaveLength(11);
     expect(await owedOf(key.account_id)).toBe(`${49 * 2001}`);
     expect(await verify(newTransaction())).toMatchObject({ invalidReason: 'facilitator_credit_exhausted' });
-  }, 60_000);
+  });
 });
 
 describe('reissue', () => {

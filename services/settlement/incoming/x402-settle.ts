@@ -8,7 +8,7 @@ import { formatMicro } from '../../../shared/lib/money/micro.ts';
 import { count } from '../../../shared/lib/telemetry/metrics.ts';
 import { POLL_MS } from '../core/wait.ts';
 import { moneyMovedBy } from '../record/model/refusal.ts';
-import { findByMessage, type IncomingRow } from '../record/store/incoming-payments.ts';
+import { findByMessage, type IncomingRow } from '../record/store/incoming/incoming-payments.ts';
 import { CONFIRM_GRACE_MS, hasChanged, isConfirmed, nextStep, type Step } from './model/hand-out.ts';
 import type { X402Refusal } from './model/x402-request.ts';
 import { type PayDeps, pay } from './pay.ts';

@@ -19,8 +19,8 @@ import {
 } from '../../../test/support/fixtures/settlement/settlement-incoming.ts';
 
 /** Requests of x402 that are refused, and verify. */
-beforeAll(startFixture, 180_000);
-afterAll(stopFixture, 180_000);
+beforeAll(startFixture);
+afterAll(stopFixture);
 
 let key: Key;
 beforeEach(() => {

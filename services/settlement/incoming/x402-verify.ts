@@ -6,7 +6,7 @@ import { carryOut, type NotAccepted } from '../core/carry-out.ts';
 import { accruedFeeMicro, type Credit, hasCreditFor } from '../fee-accounts/model.ts';
 import { getFeeAccount } from '../fee-accounts/store.ts';
 import { moneyMovedBy } from '../record/model/refusal.ts';
-import { findByMessage, type IncomingRow } from '../record/store/incoming-payments.ts';
+import { findByMessage, type IncomingRow } from '../record/store/incoming/incoming-payments.ts';
 import { type AcceptDeps, check, findConflict, isRefusal } from './accept-new.ts';
 import { findLost, type LostDeps } from './lost.ts';
 import type { X402Refusal } from './model/x402-request.ts';

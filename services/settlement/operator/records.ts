@@ -9,7 +9,9 @@ import {
   type RecordFinder,
   textArray,
 } from '../../../shared/operator/records.ts';
-import { isOutgoingPayment } from '../record/store/conditions.ts';
+import { ofAttempt } from '../keys/store.ts';
+import { microOf } from '../record/store/pico.ts';
+import { withKinds } from '../record/store/settlements.ts';
 
 const Payment = z.object({
   settlement_id: z.string(),
@@ -37,9 +39,8 @@ const Payment = z.object({
   redeemed_at: z.number().nullable(),
   handed_out_at: z.number().nullable(),
   forked_at: z.number().nullable(),
-  max_amount: z.bigint().nullable(),
-  extends: z.string().nullable(),
-  units_consumed: z.bigint(),
+  ceiling: z.bigint().nullable(),
+  used: z.bigint().nullable(),
   capturing_at: z.number().nullable(),
   at_risk_at: z.number().nullable(),
   voided_at: z.number().nullable(),
@@ -98,6 +99,17 @@ const Consumed = z.object({
   first_at: z.number(),
   last_at: z.number(),
 });
+const Used = Consumed.omit({ units: true }).extend({ used: z.bigint() });
+
+const Extension = z.object({
+  extension_id: z.string(),
+  settlement_id: z.string(),
+  account_id: z.string(),
+  payment_attempt_id: z.string(),
+  quote_id: z.string(),
+  amount: z.bigint(),
+  created_at: z.number(),
+});
 
 /** The attempts as rows `(account_id, payment_attempt_id)`. */
 const attemptRows = (attempts: References['attempts']) =>
@@ -111,21 +123,19 @@ const NAMED = sql.fragment`as named(account_id, payment_attempt_id)`;
 /** Each part uses an index of its own. */
 const listPayments = (db: Db, { ids, attempts }: References): Promise<readonly Payment[]> =>
   db.any(sql.type(Payment)`
-    select settlement_id, rail, account_id, payer_address, payment_attempt_id, delegate_id, wallet_id, quote_id,
-      vendor_account_id, service_id, service_name, quote_amount, fee_amount, status, chain_status, holding, refund_reserved, generation, tx_hash,
-      superseded_tx_hashes, issued_at, redeem_expires_at, redeemed_at, handed_out_at, forked_at, max_amount, extends,
-      units_consumed, capturing_at, at_risk_at, voided_at, failure_code, failure_message, message_hash, dispatch_count, progressed_at, created_at
-    from settlements where settlement_id in (
+    select settlement_id, rail, account_id, of_kind.payer_address, payment_attempt_id, delegate_id, wallet_id, quote_id,
+      vendor_account_id, service_id, of_kind.service_name, quote_amount, fee_amount, status, chain_status, holding, refund_reserved, generation, tx_hash,
+      superseded_tx_hashes, issued_at, redeem_expires_at, redeemed_at, of_kind.handed_out_at, forked_at, ceiling,
+      used, capturing_at, at_risk_at, voided_at, failure_code, failure_message, of_kind.message_hash, dispatch_count, progressed_at, created_at
+    from ${withKinds()} where settlement_id in (
       select unnest(${textArray(ids)})
-      union select settlement_id from settlements where paying_quote_id = any(${textArray(ids)})
-      union select settlement_id from settlements where extends = any(${textArray(ids)}) and extends is not null
-      union select settlement_id from settlements
-        where message_hash = any(${textArray(ids)}) and message_hash is not null and not ${isOutgoingPayment}
+      union select settlement_id from settlement_keys where kind in ('quote', 'message') and key = any(${textArray(ids)})
+      union select settlement_id from extensions where extension_id = any(${textArray(ids)})
       union select settlement_id from refund_reservations where refund_id = any(${textArray(ids)})
-      union (select settlement_id from settlements
-        where payer_address = any(${textArray(ids)}) and account_id is null order by settlement_id desc limit 100)
-      union select s.settlement_id from settlements s
-        join ${attemptRows(attempts)} ${NAMED} using (account_id, payment_attempt_id)
+      union (select settlement_id from incoming_payments
+        where payer_address = any(${textArray(ids)}) order by settlement_id desc limit 100)
+      union select ${ofAttempt(sql.fragment`named.account_id`, sql.fragment`named.payment_attempt_id`)}
+        from ${attemptRows(attempts)} ${NAMED}
     ) order by settlement_id limit 100`);
 
 const listApprovals = (db: Db, { ids, attempts }: References): Promise<readonly Approval[]> =>
@@ -155,11 +165,27 @@ const listReservations = (db: Db, settlementIds: readonly string[]) =>
     select refund_id, settlement_id, amount, created_at, released_at
     from refund_reservations where settlement_id = any(${textArray(settlementIds)}) order by created_at limit 200`);
 
+const listExtensions = (db: Db, settlementIds: readonly string[]) =>
+  db.any(sql.type(Extension)`
+    select extension_id, settlement_id, account_id, payment_attempt_id, quote_id, amount, created_at
+    from extensions where settlement_id = any(${textArray(settlementIds)}) order by extension_id limit 200`);
+
 const listConsumed = (db: Db, settlementIds: readonly string[]) =>
   db.any(sql.type(Consumed)`
-    select settlement_id, count(*) as calls, sum(units)::bigint as units, min(created_at) as first_at,
-      max(created_at) as last_at
-    from consumptions where settlement_id = any(${textArray(settlementIds)}) group by settlement_id`);
+    select settlement_id, sum(calls)::bigint as calls, sum(units)::bigint as units, min(at) as first_at, max(at) as last_at
+    from (
+      select settlement_id, 1 as calls, units, created_at as at from consumptions
+      union all select settlement_id, requests, units, second from consumption_sums
+    ) as consumed where settlement_id = any(${textArray(settlementIds)}) group by settlement_id`);
+
+const listUsed = (db: Db, settlementIds: readonly string[]) =>
+  db.any(sql.type(Used)`
+    select settlement_id, sum(calls)::bigint as calls, ${microOf(sql.fragment`sum(amount_pico)::bigint`)} as used,
+      min(at) as first_at, max(at) as last_at
+    from (
+      select settlement_id, 1 as calls, amount_pico, created_at as at from uses
+      union all select settlement_id, uses, amount_pico, second from use_sums
+    ) as used where settlement_id = any(${textArray(settlementIds)}) group by settlement_id`);
 
 /** The progress of the chain does not move when a settlement is redeemed or expires. */
 const stateSince = ({ progressed_at, redeemed_at, redeem_expires_at, status }: Payment): number =>
@@ -180,13 +206,12 @@ const entriesOfPayment = (row: Payment): RecordEntry[] => {
       vendor: row.vendor_account_id,
       service_id: row.service_id,
       service_name: row.service_name,
-      extends: row.extends,
-      amount: row.max_amount ?? row.quote_amount,
+      amount: row.ceiling ?? row.quote_amount,
       fee: row.fee_amount,
     }),
     ...entry(row.at_risk_at, id, 'wallet no longer covers the authorization'),
     ...entry(row.capturing_at, id, 'capture decided', { amount: row.quote_amount, fee: row.fee_amount }),
-    ...entry(row.voided_at, id, 'authorization voided', { used: row.units_consumed }),
+    ...entry(row.voided_at, id, 'authorization voided', { used: row.used }),
     ...entry(row.issued_at, id, 'settlement issued', { tx_hash: row.tx_hash }),
     ...entry(row.handed_out_at, id, 'success handed out to the vendor'),
     ...entry(row.redeemed_at, id, 'settlement redeemed'),
@@ -235,9 +260,9 @@ const entriesOfDecline = (row: Declined): RecordEntry[] =>
   });
 
 /**
- * Settlements with their approvals, declines, units and reservations of refunds, by the id of any
- * of them, of their quote or of their message. The address of a wallet without an account names its
- * newest payments.
+ * Settlements with their approvals, declines, units, uses and reservations of refunds, by the id of
+ * any of them, of their quote or of their message. The address of a wallet without an account names
+ * its newest payments.
  */
 export const findPaymentRecords =
   (pool: Pool): RecordFinder =>
@@ -248,26 +273,33 @@ export const findPaymentRecords =
       listDeclined(pool, references),
     ]);
     const ids = payments.map(({ settlement_id }) => settlement_id);
-    const [reservations, consumed] = await Promise.all([
+    const [extensions, reservations, consumed, used] = await Promise.all([
+      listExtensions(pool, ids),
       listReservations(pool, ids),
       listConsumed(pool, ids),
+      listUsed(pool, ids),
     ]);
     return {
       related: {
         ids: namesOf([
-          ...payments.flatMap((row) => [row.settlement_id, row.quote_id, row.message_hash, row.extends]),
+          ...payments.flatMap((row) => [row.settlement_id, row.quote_id, row.message_hash]),
           ...approvals.flatMap((row) => [row.approval_id, row.quote_id]),
           ...declines.flatMap((row) => [row.decline_id, row.quote_id]),
+          ...extensions.flatMap((row) => [row.extension_id, row.quote_id]),
           ...reservations.map((row) => row.refund_id),
         ]),
-        attempts: [...payments, ...approvals, ...declines].flatMap(({ account_id, payment_attempt_id }) =>
-          account_id === null || payment_attempt_id === null ? [] : [{ account_id, payment_attempt_id }],
+        attempts: [...payments, ...extensions, ...approvals, ...declines].flatMap(
+          ({ account_id, payment_attempt_id }) =>
+            account_id === null || payment_attempt_id === null ? [] : [{ account_id, payment_attempt_id }],
         ),
       },
       entries: [
         ...payments.flatMap(entriesOfPayment),
         ...approvals.flatMap(entriesOfApproval),
         ...declines.flatMap(entriesOfDecline),
+        ...extensions.flatMap(({ settlement_id, account_id: _, created_at, ...extension }) =>
+          entry(created_at, settlement_id, 'authorization extended', extension),
+        ),
         ...reservations.flatMap(({ refund_id, amount, created_at, released_at }) => [
           ...entry(amount === null ? null : created_at, refund_id, 'amount reserved for a refund', {
             amount,
@@ -277,6 +309,10 @@ export const findPaymentRecords =
         ...consumed.flatMap(({ settlement_id, calls, units, first_at, last_at }) => [
           ...entry(first_at, settlement_id, 'first units consumed'),
           ...entry(last_at, settlement_id, 'last units consumed', { calls, units }),
+        ]),
+        ...used.flatMap(({ settlement_id, calls, used: sum, first_at, last_at }) => [
+          ...entry(first_at, settlement_id, 'first use of the authorization'),
+          ...entry(last_at, settlement_id, 'last use of the authorization', { uses: calls, used: sum }),
         ]),
       ],
     };

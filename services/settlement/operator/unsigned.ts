@@ -3,7 +3,7 @@ import { isoTime } from '../../../shared/lib/clock.ts';
 import { formatMicro } from '../../../shared/lib/money/micro.ts';
 import type { LostDeps } from '../outgoing/lost.ts';
 import { isOutgoing, type Outgoing, paymentOf, timeOf } from '../outgoing/sign.ts';
-import { findOutgoing } from '../record/store/outgoing-payments.ts';
+import { findOutgoing } from '../record/store/outgoing/outgoing-payments.ts';
 import { findLostTime } from '../record/store/restores.ts';
 
 /*

@@ -5,7 +5,7 @@ import {
   acceptOutgoing,
   type OutgoingAttempt,
   type OutgoingEvaluation,
-} from '../record/store/accept-outgoing.ts';
+} from '../record/store/outgoing/accept-outgoing.ts';
 import { OUTGOING } from './rail.ts';
 
 export type AcceptDeps = HoldingDeps & Pick<Records, 'pool'>;

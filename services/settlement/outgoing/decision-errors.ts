@@ -1,7 +1,7 @@
 import type { ServiceError } from '../../../shared/contract/errors.ts';
 import { contended } from '../core/decision-errors.ts';
-import type { OutgoingDecision, OutgoingEvaluation } from '../record/store/accept-outgoing.ts';
-import { OUTGOING_REFUSALS } from '../record/store/outgoing-refusals.ts';
+import type { OutgoingDecision, OutgoingEvaluation } from '../record/store/outgoing/accept-outgoing.ts';
+import { OUTGOING_REFUSALS } from '../record/store/outgoing/outgoing-refusals.ts';
 
 /** The error of an outgoing payment that was not accepted. */
 export const outgoingError = (

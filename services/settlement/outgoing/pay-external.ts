@@ -13,7 +13,7 @@ import { contended } from '../core/decision-errors.ts';
 import { delegateOf, isOfAnother, type PayingCaller, partyOf, walletIdOf } from '../core/paying-caller.ts';
 import { listPayersAfterAcceptance } from '../payers/store.ts';
 import { refusalOf } from '../record/model/refusal.ts';
-import { findOutgoingAttempt, type OutgoingRow } from '../record/store/outgoing-payments.ts';
+import { findOutgoingAttempt, type OutgoingRow } from '../record/store/outgoing/outgoing-payments.ts';
 import { type AcceptDeps, accept, type Evaluated } from './accept.ts';
 import { outgoingError } from './decision-errors.ts';
 import { type LostDeps, mayHavePaid } from './lost.ts';

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { sql } from '../../../shared/db/pool.ts';
 import type { Rail } from '../core/rail.ts';
-import type { OutgoingAttempt } from '../record/store/accept-outgoing.ts';
 import { isOutgoingPayment } from '../record/store/conditions.ts';
+import type { OutgoingAttempt } from '../record/store/outgoing/accept-outgoing.ts';
+import { messageHandedOut } from '../record/store/outgoing/outgoing-payments.ts';
 
 const Claimed = z.object({
   settlement_id: z.string(),
@@ -18,8 +19,9 @@ export const OUTGOING: Rail<OutgoingAttempt, ClaimedOutgoing> = {
   isOwn: isOutgoingPayment,
   // One whose bytes were not handed out may still be in the hands of its call.
   mayStallFor: sql.fragment`case
-    when chain_status = 'confirmed' or message_hash is null then interval '45 seconds'
+    when chain_status = 'confirmed' or ${messageHandedOut} is null then interval '45 seconds'
     else interval '15 seconds' end`,
+  columns: sql.fragment`account_id, payment_attempt_id, ${messageHandedOut} as message_hash`,
   claimed: Claimed,
   termsOf: (attempt, createdAt) => ({
     settlement_id: attempt.settlementId,
@@ -38,7 +40,7 @@ export const OUTGOING: Rail<OutgoingAttempt, ClaimedOutgoing> = {
     resource: attempt.resource,
     redeem_window_seconds: null,
     created_at: createdAt,
-    max_amount: null,
+    ceiling: null,
   }),
   mayBePaid:
     'records of this time were lost, and the chain has not shown yet whether this attempt was paid; repeat with the same payment_attempt_id',

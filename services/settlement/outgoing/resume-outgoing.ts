@@ -3,7 +3,7 @@ import type { chainSubmitter, Progress } from '../../../shared/contract/chain-su
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import { type ClosingResumeDeps, resumeByClosing } from '../core/resume.ts';
-import { findOutgoingAttempt } from '../record/store/outgoing-payments.ts';
+import { findOutgoingAttempt } from '../record/store/outgoing/outgoing-payments.ts';
 import { findLostTime } from '../record/store/restores.ts';
 import { type ClaimedOutgoing, OUTGOING } from './rail.ts';
 import { isOutgoing, type Outgoing, paymentOf, timeOf } from './sign.ts';

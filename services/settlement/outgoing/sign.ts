@@ -12,7 +12,11 @@ import type { Peers } from '../peers.ts';
 import { type ApplyProgress, refusedProgress } from '../record/model/progress.ts';
 import { failedError } from '../record/model/refusal.ts';
 import { isPaid } from '../record/model/status.ts';
-import { findOutgoingAttempt, type OutgoingRow, recordHandedOut } from '../record/store/outgoing-payments.ts';
+import {
+  findOutgoingAttempt,
+  type OutgoingRow,
+  recordHandedOut,
+} from '../record/store/outgoing/outgoing-payments.ts';
 import { findLostTime } from '../record/store/restores.ts';
 import { chargeOf } from './model/challenge.ts';
 import { paymentSignature } from './model/payment-signature.ts';

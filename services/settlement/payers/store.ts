@@ -52,7 +52,7 @@ export const listPayersAfterAcceptance = (db: Db, accountId: string): Promise<re
  * read first. So payers are locked after delegates, which is the order of every statement that
  * locks both. The condition is evaluated before a row is locked.
  */
-export const afterRowsOf = (cte: 'delegate' | 'delegated' | 'limits') =>
+export const afterRowsOf = (cte: 'delegate' | 'delegated' | 'limits' | 'released') =>
   sql.fragment`(select count(*) from ${sql.identifier([cte])}) >= 0`;
 
 /**
@@ -121,7 +121,8 @@ export const releasePayers = sql.fragment`
     join changed on changed.wallet_id = locked.wallet_id and changed.was_holding
     group by locked.wallet_id
   ) as freed
-  where payers.wallet_id = freed.wallet_id`;
+  where payers.wallet_id = freed.wallet_id
+  returning payers.wallet_id`;
 
 /** Holds the amount of a payment that was forked away again. */
 export const holdPayersAgain = sql.fragment`

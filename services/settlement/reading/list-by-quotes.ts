@@ -14,7 +14,7 @@ const LAST_EVENT = {
   expired: 'issued',
   voided: 'failed',
   failed: 'failed',
-} as const satisfies Record<Exclude<Status, 'merged'>, string>;
+} as const satisfies Record<Status, string>;
 
 /** int.settlement.listByQuotes. */
 export const listByQuotes =

@@ -13,8 +13,8 @@ import {
 } from '../../../test/support/fixtures/settlement/settlement.ts';
 import { consumer } from '../../../test/support/fixtures/settlement/settlement-peers.ts';
 
-beforeAll(startFixture, 180_000);
-afterAll(stopFixture, 60_000);
+beforeAll(startFixture);
+afterAll(stopFixture);
 
 type Shown = { settlement_id: string; payer_address?: string };
 

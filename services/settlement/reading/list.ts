@@ -10,7 +10,7 @@ import type { ServiceTerms } from '../terms.ts';
 
 /** GET /v1/settlements; `?payment_attempt_id=` is the cheapest way to poll a pending payment. */
 export const list = (
-  deps: Pick<Records, 'pool'> & Pick<ServiceTerms, 'cursorKeys'>,
+  deps: Pick<Records, 'pool' | 'reads'> & Pick<ServiceTerms, 'cursorKeys'>,
 ): Handler<typeof settlement.operations.list> =>
   listHandler(deps, 'settlements', {
     scope: ({ role, ...filters }, caller) => {

@@ -19,13 +19,10 @@ export type ReceiptDeps = {
   listConfirmedRefunds: (settlement: { settlement_id: string }) => Promise<Refunds>;
 };
 
-const withoutReceipt = (status: SettlementRow['status']): string => {
-  if (status === 'merged')
-    return 'an extension pays nothing itself; get the receipt of the settlement that it extended';
-  return status === 'failed' || status === 'voided'
+const withoutReceipt = (status: SettlementRow['status']): string =>
+  status === 'failed' || status === 'voided'
     ? 'the payment failed or was voided, so it has no receipt; no money moved'
     : 'a receipt exists once the payment is confirmed; wait for it and repeat the call';
-};
 
 /**
  * The receipt of a settlement as it is now, with the address of its page.

@@ -36,8 +36,8 @@ import {
   vendor,
 } from '../../../test/support/fixtures/settlement/settlement-quotes.ts';
 
-beforeAll(startFixture, 180_000);
-afterAll(stopFixture, 60_000);
+beforeAll(startFixture);
+afterAll(stopFixture);
 
 type Answer = { receipt: string; receipt_url: string; claims: ReceiptClaims };
 const get = (principal: Principal, settlement_id: string) =>

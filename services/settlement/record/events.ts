@@ -74,7 +74,7 @@ const capturedEvents = (
   { tx_hash, issued_at }: { tx_hash: string; issued_at: number },
   trace: Trace,
 ): { redeemed: Message; captured: Message } | null => {
-  if (terms.max_amount === null) return null;
+  if (terms.ceiling === null) return null;
   const about = {
     settlement_id: terms.settlement_id,
     quote_id: terms.quote_id,
@@ -89,7 +89,7 @@ const capturedEvents = (
     ),
     captured: event(
       'settlement.captured',
-      { ...about, tx_hash, max_amount: formatMicro(terms.max_amount) },
+      { ...about, tx_hash, max_amount: formatMicro(terms.ceiling) },
       trace,
     ),
   };
@@ -144,7 +144,7 @@ export const failedEvents = (
     failed: event('settlement.failed', {
       ...about,
       code,
-      ...(terms.max_amount !== null && { used: formatMicro(usedMicro) }),
+      ...(terms.ceiling !== null && { used: formatMicro(usedMicro) }),
     }),
     reversed: event('settlement.reversed', { ...about, redeemed }),
   };

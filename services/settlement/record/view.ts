@@ -43,44 +43,45 @@ export const unitsShown = ({
 }: Pick<SettlementRow, 'units_total' | 'units_consumed'>) =>
   units_total === null ? {} : { units_total, units_remaining: units_total - Number(units_consumed) };
 
-/** What of an authorization can still be reported as used. */
-const leftOf = ({
-  usable,
-  max_amount,
-  units_consumed,
-}: Pick<SettlementRow, 'usable' | 'max_amount' | 'units_consumed'>): bigint =>
-  usable && max_amount !== null ? max_amount - units_consumed : 0n;
-
 type AuthorizationColumns = Pick<
   SettlementRow,
   | 'quote_token'
   | 'usable'
-  | 'max_amount'
-  | 'units_consumed'
-  | 'capture_mode'
+  | 'ceiling'
+  | 'used'
+  | 'mode'
   | 'unit_price'
-  | 'redeem_expires_at'
+  | 'ends_at'
   | 'at_risk_at'
   | 'voided_at'
 >;
 
+/** The end of the redeem window, or of that in which an authorization is captured. */
+export const endOfWindow = ({
+  ends_at,
+  redeem_expires_at,
+}: Pick<SettlementRow, 'ends_at' | 'redeem_expires_at'>): string | null =>
+  isoTimeOrNull(ends_at ?? redeem_expires_at);
+
 /** The ceiling of an authorization and what is used of it; nothing for another payment. */
-export const authorizationShown = (row: AuthorizationColumns) =>
-  row.max_amount === null
+export const authorizationShown = (row: AuthorizationColumns) => {
+  const { ceiling, used, usable } = row;
+  return ceiling === null || used === null
     ? {}
     : {
         authorization: {
-          mode: row.capture_mode!,
-          max_amount: formatMicro(row.max_amount),
-          used: formatMicro(row.units_consumed),
-          left: formatMicro(leftOf(row)),
+          mode: row.mode!,
+          max_amount: formatMicro(ceiling),
+          used: formatMicro(used),
+          left: formatMicro(usable ? ceiling - used : 0n),
           unit_price: row.unit_price === null ? null : formatMicro(row.unit_price),
           least_capture: formatMicro(leastCapture(storedClaims(row.quote_token!).capture!)),
-          capture_ends_at: isoTime(row.redeem_expires_at!),
+          capture_ends_at: isoTime(row.ends_at!),
           at_risk_at: isoTimeOrNull(row.at_risk_at),
           voided_at: isoTimeOrNull(row.voided_at),
         },
       };
+};
 
 /** Gross, fee and net as the API shows them. */
 export const amountsOf = (row: Pick<SettlementRow, 'quote_amount' | 'fee_amount'>) => ({
@@ -110,6 +111,16 @@ const incomingShown = (row: SettlementRow, caller: Caller) =>
         ...(isVendor(row, caller) && { redeem_id: row.redeem_id }),
         ...(isVendor(row, caller) && row.rail === 'x402' && { accrued_fee: formatMicro(row.accrued_fee) }),
       };
+/** An extension of an authorization. Only the payer sees the attempt. */
+const extensionShown = (
+  { payment_attempt_id, created_at, ...extension }: NonNullable<SettlementRow['extensions']>[number],
+  isOfPayer: boolean,
+) => ({
+  ...extension,
+  created_at: isoTime(created_at),
+  ...(isOfPayer && { payment_attempt_id }),
+});
+
 /** What only the payer may see. */
 const payerShown = (row: SettlementRow) => ({
   payment_attempt_id: row.payment_attempt_id!,
@@ -140,12 +151,14 @@ export const showSettlement = (
   scope: row.scope,
   ...unitsShown(row),
   ...authorizationShown(row),
-  ...(row.extends !== null && { extends: row.extends }),
+  ...(row.extensions !== null && {
+    extensions: row.extensions.map((one) => extensionShown(one, isPayer(row, caller))),
+  }),
   tx_hash: row.tx_hash,
   superseded_tx_hashes: row.superseded_tx_hashes,
   created_at: isoTime(row.created_at),
   confirmed_at: isoTimeOrNull(row.issued_at),
-  redeem_expires_at: isoTimeOrNull(row.redeem_expires_at),
+  redeem_expires_at: endOfWindow(row),
   redeemed_at: isoTimeOrNull(row.redeemed_at),
   failure:
     row.failure_code === null

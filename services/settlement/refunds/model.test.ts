@@ -5,13 +5,6 @@ import { refundOf } from './model.ts';
 test.each<[Status, ChainStatus, reserved: bigint, wanted: bigint | null, string]>([
   ['pending', 'pending', 0n, 1n, 'the payment is not confirmed yet'],
   ['failed', 'failed', 0n, 1n, 'the payment failed, so there is nothing to refund'],
-  [
-    'merged',
-    'none',
-    0n,
-    1n,
-    'it is an extension, which pays nothing itself; refund the settlement that it extended',
-  ],
   ['issued', 'pending', 0n, 1n, 'the payment is being confirmed again after a fork of the chain'],
   ['redeemed', 'pending', 0n, 1n, 'the payment is being confirmed again after a fork of the chain'],
   ['redeemed', 'failed', 0n, 1n, 'the payment was reversed on chain'],

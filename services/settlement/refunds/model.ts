@@ -7,7 +7,6 @@ const REFUSED: Partial<Record<Status, string>> = {
   authorized: 'nothing is captured yet, so there is nothing to refund; void it instead',
   capturing: 'the capture is not confirmed yet',
   voided: 'the authorization was voided, so there is nothing to refund',
-  merged: 'it is an extension, which pays nothing itself; refund the settlement that it extended',
   failed: 'the payment failed, so there is nothing to refund',
 };
 

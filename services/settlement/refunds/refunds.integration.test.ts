@@ -25,7 +25,7 @@ import { PAYOUT } from '../../../test/support/fixtures/settlement/settlement-quo
 /** Tests reservations of refunds. Gross 1,000,000, fee 10,000: the net is 990,000. */
 const NET = 990_000n;
 
-beforeAll(startFixture, 60_000);
+beforeAll(startFixture);
 afterAll(stopFixture);
 
 const vendor = serviceKey as Extract<Principal, { kind: 'service_key' }>;

@@ -3,6 +3,7 @@ import { QuoteClaims } from '../../../shared/contract/tokens.ts';
 import { type Db, sql } from '../../../shared/db/pool.ts';
 import { packedToken } from '../../../shared/lib/tokens/packed-token.ts';
 import { chainStatuses } from '../record/model/status.ts';
+import { joinIncoming } from '../record/store/incoming/incoming-payments.ts';
 import { addReserved, subtractReleased } from '../record/store/refundable.ts';
 
 const Reservation = z.object({
@@ -27,10 +28,11 @@ export type ReservationRow = z.infer<typeof Reservation>;
 export const findReservation = (db: Db, refundId: string): Promise<ReservationRow | null> =>
   db.maybeOne(sql.type(Reservation)`
     select r.amount, r.released_at is not null as released, s.settlement_id, s.vendor_account_id, s.service_id, s.delegate_id,
-      s.account_id as payer_account_id, coalesce(p.owner, s.source_account) as payer_owner, s.quote_token,
-      s.scope, s.resource, s.payout_address, s.chain_status
+      s.account_id as payer_account_id, coalesce(p.owner, incoming.source_account) as payer_owner, s.quote_token,
+      s.scope, incoming.resource, incoming.payout_address, s.chain_status
     from refund_reservations r
     join settlements s on s.settlement_id = r.settlement_id
+    ${joinIncoming}
     left join payers p on p.wallet_id = s.wallet_id
     where r.refund_id = ${refundId}`);
 

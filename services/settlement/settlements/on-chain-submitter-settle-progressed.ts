@@ -18,6 +18,7 @@ import type { TermsCache } from '../core/terms-cache.ts';
 import { type PayerRefresher, refreshPayer } from '../payers/payer.ts';
 import { findPayer } from '../payers/store.ts';
 import { confirmedEvents, failedEvents } from '../record/events.ts';
+import { deleteUnsent } from '../record/store/incoming/signs-last.ts';
 import {
   type Confirmation,
   type ConfirmedRow,
@@ -29,7 +30,6 @@ import {
 } from '../record/store/record-progress.ts';
 import { recordRedeems } from '../record/store/redeem.ts';
 import { findSettlement, listTerms, type SettlementRow, type Terms } from '../record/store/settlements.ts';
-import { deleteUnsent } from '../record/store/signs-last.ts';
 import type { ServiceTerms } from '../terms.ts';
 
 type Deps = PayerRefresher &
@@ -88,14 +88,14 @@ const contradicts = (
   event: Progress['status'],
 ): boolean => {
   if (event === 'failed') return chain_status === 'finalized';
-  return chain_status === 'failed' || status === 'voided' || status === 'merged';
+  return chain_status === 'failed' || status === 'voided';
 };
 
 /**
- * Handles an event that changed nothing because the record has the opposite end: failed, void or
- * part of another payment although it was included, or final although it failed. The proofs exclude
- * both, so an operator has to decide. The record stays as callers were answered: a failure stays
- * with its id (docs/spec/decisions.md, Settle), and another attempt may have paid the quote since.
+ * Handles an event that changed nothing because the record has the opposite end: failed or void
+ * although it was included, or final although it failed. The proofs exclude both, so an operator
+ * has to decide. The record stays as callers were answered: a failure stays with its id
+ * (docs/spec/decisions.md, Settle), and another attempt may have paid the quote since.
  * A `confirmed` that is true becomes final within seconds, and is quarantined then.
  */
 const quarantineContradiction = async (deps: Deps, progress: Progress): Promise<void> => {
@@ -127,11 +127,11 @@ const isIncluded = (progress: Progress): progress is Included =>
 
 /**
  * The token of a confirmed settlement and the end of its window. A payment of another rail has
- * neither: its signed message identifies it.
+ * neither: its signed message identifies it. An authorization has its own.
  */
 const issuedFor = (deps: Deps, terms: Terms, issuedAt: number) => {
   const { quote_id, redeem_window_seconds: seconds, settlement_id, service_id, quote_amount } = terms;
-  if (quote_id === null || service_id === null || seconds === null)
+  if (quote_id === null || service_id === null || seconds === null || terms.ceiling !== null)
     return { redeem_expires_at: null, settlement_token: null };
   const redeem_expires_at = issuedAt + seconds * 1000;
   const claims = {
@@ -254,7 +254,7 @@ const failed = async (deps: Deps, progress: Progress): Promise<void> => {
   const events = failedEvents(row, {
     code,
     redeemed: row.redeemed_at !== null,
-    usedMicro: row.units_consumed,
+    usedMicro: row.used ?? 0n,
   });
   const recorded = { generation, code, message, isIncluded: slot !== null };
   const outbox = await recordFailed(deps.pool, settlementId, recorded, events);

@@ -1,3 +1,4 @@
+import type { Records } from '../../../shared/boot.ts';
 import { capture } from '../authorizations/capture.ts';
 import { close } from '../authorizations/close.ts';
 import type { CloseAuthorizations } from '../authorizations/close-authorizations.ts';
@@ -6,7 +7,6 @@ import type { RecordLostCapture } from '../authorizations/lost-capture.ts';
 import { usage } from '../authorizations/usage.ts';
 import { voidAuthorization } from '../authorizations/void.ts';
 import { consume } from '../delivering/consume.ts';
-import type { RecordUses } from '../delivering/record-uses.ts';
 import { redeem } from '../delivering/redeem.ts';
 import { verify } from '../delivering/verify.ts';
 import { get } from '../reading/get.ts';
@@ -15,7 +15,6 @@ import { getSettlementActivity } from '../reading/get-settlement-activity.ts';
 import { list } from '../reading/list.ts';
 import { listByQuotes } from '../reading/list-by-quotes.ts';
 import { listPaid } from '../reading/list-paid.ts';
-import { listPaidByIds } from '../reading/list-paid-by-ids.ts';
 import { sumSpentSince } from '../reading/sum-spent-since.ts';
 import { type SettleDeps, settle } from '../settling/settle.ts';
 import type { ServiceTerms } from '../terms.ts';
@@ -23,8 +22,8 @@ import type { ServiceTerms } from '../terms.ts';
 /** The operations of this noun. */
 export const settlementOperations = (
   deps: SettleDeps &
+    Pick<Records, 'reads'> &
     Pick<ServiceTerms, 'cursorKeys'> & {
-      recordUses: RecordUses;
       endAuthorization: EndAuthorization;
       recordLostCapture: RecordLostCapture;
       closeAuthorizations: CloseAuthorizations;
@@ -41,7 +40,6 @@ export const settlementOperations = (
   list: list(deps),
   get: get(deps),
   listByQuotes: listByQuotes(deps),
-  listPaidByIds: listPaidByIds(deps),
   listPaid: listPaid(deps),
   getAccountActivity: getAccountActivity(deps),
   getSettlementActivity: getSettlementActivity(deps),

@@ -24,8 +24,8 @@ import { consumer, wallets } from '../../../test/support/fixtures/settlement/set
 import { publishEvent } from '../../../test/support/servers/publish.ts';
 
 /** What bounds the loss of a vendor: its cap, and the news of a wallet (docs/economics.md). */
-beforeAll(startFixture, 180_000);
-afterAll(stopFixture, 60_000);
+beforeAll(startFixture);
+afterAll(stopFixture);
 
 const open = new Set<string>();
 const opened = async (...terms: Parameters<typeof authorize>) => {

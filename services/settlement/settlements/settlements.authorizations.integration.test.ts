@@ -30,8 +30,8 @@ import { consumer, snapshots } from '../../../test/support/fixtures/settlement/s
 import { endDueAuthorizations } from '../authorizations/end-due-authorizations.ts';
 import { watchAuthorizations } from '../authorizations/watch-authorizations.ts';
 
-beforeAll(startFixture, 180_000);
-afterAll(stopFixture, 60_000);
+beforeAll(startFixture);
+afterAll(stopFixture);
 
 const endDue = () => endDueAuthorizations(deps)();
 /** Lets the chain confirm a capture, whose call waits for it. */

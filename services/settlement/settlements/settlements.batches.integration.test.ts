@@ -5,10 +5,8 @@ import { type Db, sql } from '../../../shared/db/pool.ts';
 import { eventSubject, type Message } from '../../../shared/events/event.ts';
 import { failpoints } from '../../../shared/lib/failpoint.ts';
 import { newId, newServiceId } from '../../../shared/lib/id.ts';
-import { verifyToken } from '../../../shared/lib/tokens/compact-token.ts';
 import {
   admin,
-  type DelegateKey,
   delegateOf,
   deps,
   HASH,
@@ -24,8 +22,8 @@ import {
 } from '../../../test/support/fixtures/settlement/settlement.ts';
 import { consumer } from '../../../test/support/fixtures/settlement/settlement-peers.ts';
 import { vendor } from '../../../test/support/fixtures/settlement/settlement-quotes.ts';
+import { acceptElsewhere, during } from '../../../test/support/fixtures/settlement-races.ts';
 import { waitingForLocks } from '../../../test/support/servers/database.ts';
-import { acceptAttempts } from '../record/store/accept-attempts.ts';
 import { recordConsumptions } from '../record/store/consumptions.ts';
 import {
   type Confirmation,
@@ -35,10 +33,11 @@ import {
 } from '../record/store/record-progress.ts';
 import { recordRedeems } from '../record/store/redeem.ts';
 import { findForVerify } from '../record/store/settlements.ts';
+import { recordUses } from '../record/store/uses.ts';
 import { insertReservation, releaseReservation } from '../refunds/store.ts';
 import { settle } from '../settling/settle.ts';
 
-beforeAll(startFixture, 60_000);
+beforeAll(startFixture);
 afterAll(stopFixture);
 
 const trace = (digit: string) => `00-${digit.repeat(32)}-${digit.repeat(16)}-01`;
@@ -119,19 +118,19 @@ test('a redeem finds its settlements by their ids only, however many others are 
   const requests = Array.from({ length: 3 }, () => ({ settlement_id: newId('stl'), service_id: own }));
   const shown = requests.map((each) => ({ ...each, settlement_token: 'none', traceparent: null }));
   const redeems = shown.map((each) => ({ ...each, redeem_id: null }));
-  const consumes = shown.map((each) => ({
-    ...each,
-    event: 'consume' as const,
-    uses: [{ request_id: 'one', amount: '1' }],
-  }));
+  const consumes = shown.map((each) => ({ ...each, request_id: 'one', units: 1 }));
+  const uses = shown.map((each) => ({ ...each, uses: [{ usage_id: 'one', amount: '1' }] }));
   for (const run of [
     (db: Db) => recordRedeems(db, redeems),
     (db: Db) => recordConsumptions(db, consumes),
+    (db: Db) => recordUses(db, uses),
     (db: Db) => findForVerify(db, requests),
   ]) {
     const plan = await explained(run);
     expect(plan).toContain('settlements_pkey');
-    expect(plan).not.toMatch(/settlements_(?!pkey)|Seq Scan on settlements/);
+    expect(plan).not.toMatch(
+      /(?:settlements|authorizations)_(?!pkey)|Seq Scan on (?:settlements|authorizations)/,
+    );
   }
 });
 
@@ -147,10 +146,10 @@ test('a batch of consumes: each by its own service only and once, answered in or
     digit: string,
   ) => ({
     settlement_id,
-    event: 'consume' as const,
     service_id,
     settlement_token: tokens.get(settlement_id)!,
-    uses: [{ request_id, amount: String(units) }],
+    request_id,
+    units,
     traceparent: trace(digit),
   });
   expect(
@@ -213,28 +212,6 @@ describe('a statement that waits for another of the same payment computes from t
       },
     };
   };
-  /**
-   * Begins the second statement while the first holds its locks, so that its snapshot is older than
-   * the first's commit.
-   */
-  const during = async <T>(first: (tx: Db) => Promise<unknown>, second: () => Promise<T>): Promise<T> => {
-    const [locked, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const holding = deps.pool.transaction(async (tx) => {
-      await first(tx);
-      locked.resolve();
-      await released.promise;
-    });
-    await locked.promise;
-    const waiting = second();
-    waiting.catch(() => {});
-    await until(
-      () => waitingForLocks(admin),
-      (waiters) => waiters === 1,
-    );
-    released.resolve();
-    await holding;
-    return waiting;
-  };
   const counters = async (settlementId: string) => {
     const { rows } = await admin.query(
       `select d.day_held, d.day_spent, d.total_held, d.total_spent, p.held, s.chain_status
@@ -283,32 +260,6 @@ describe('a statement that waits for another of the same payment computes from t
     );
     expect(await row(settlementId)).toMatchObject({ refund_reserved: '0' });
   });
-
-  /** Writes what another replica writes when it accepts the attempt. */
-  const acceptElsewhere = async (
-    tx: Db,
-    q: { quote_token: string },
-    {
-      account_id,
-      wallet_id,
-      delegate_id,
-    }: Pick<DelegateKey, 'account_id' | 'wallet_id'> & { delegate_id: string | null },
-    paymentAttemptId: string,
-  ): Promise<string> => {
-    const settlementId = newId('stl');
-    const attempt = {
-      settlementId,
-      accountId: account_id,
-      paymentAttemptId,
-      delegateId: delegate_id,
-      walletId: wallet_id,
-      quoteToken: q.quote_token,
-      claims: verifyToken('quote', q.quote_token, { env: 'test', keys: deps.publicKeys }),
-    };
-    const [accepted] = await acceptAttempts(tx, [{ attempt, messages: [] }]);
-    expect(accepted?.decision).toBe('accepted');
-    return settlementId;
-  };
 
   test('rule 3: a repeat that waited for its first call is answered with it, although the limit allows one payment', async () => {
     const payer = consumer();

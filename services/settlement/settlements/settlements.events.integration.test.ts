@@ -57,7 +57,7 @@ beforeAll(async () => {
     handlers,
     async (entry) => void unparsed.push(entry),
   );
-}, 60_000);
+});
 afterAll(async () => {
   await subscription.stop();
   await stopFixture();
@@ -132,8 +132,8 @@ test('the first consume of a prepaid settlement publishes its redeem, the others
         settlement_id: other.settlementId,
         service_id: vendor.service_id,
         settlement_token: other.answer.settlement_token!,
-        event: 'consume',
-        uses: [{ request_id: newId('evt'), amount: '1' }],
+        request_id: newId('evt'),
+        units: 1,
         traceparent: null,
       },
     ]);
@@ -288,7 +288,7 @@ test('payments confirmed in one batch are recorded and published once each, alth
   }
   expect(before.usage.total).toMatchObject({ held: '0', spent: '1000000' });
   expect((await spendingOf(delegate)).usage.total).toMatchObject({ held: '10000000', spent: '11000000' });
-}, 60_000);
+});
 
 test('the replica that gets the event wakes the request on whichever replica accepted it, and a repeat on another replica polls', async () => {
   const payer = consumer();
@@ -353,4 +353,4 @@ test('the replica that gets the event wakes the request on whichever replica acc
   );
   await onSettleProgressed(accepting)({ ...progress, object_id: id });
   expect(await repeat).toEqual(await original);
-}, 60_000);
+});

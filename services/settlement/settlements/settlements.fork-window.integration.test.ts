@@ -30,7 +30,7 @@ const pass = (settlementId: string, seconds: number) =>
   admin.query(
     `update settlements set issued_at = issued_at - $2 * interval '1 second',
        redeem_expires_at = redeem_expires_at - $2 * interval '1 second',
-       created_at = created_at - $2 * interval '1 second',
+       expires_from = expires_from - $2 * interval '1 second',
        forked_at = forked_at - $2 * interval '1 second' where settlement_id = $1`,
     [settlementId, seconds],
   );

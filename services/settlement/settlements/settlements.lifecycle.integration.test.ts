@@ -225,7 +225,8 @@ describe('rule 14: confirmed, finalized, forked', () => {
       const failure = status === 'failed' || chain_status === 'failed' ? "'payment_failed'" : 'null';
       await admin.query(
         `update settlements set status = $2, chain_status = $3, holding = false, redeemed_at = ${redeemedAt},
-           failure_code = ${failure} where settlement_id = $1`,
+           under_way_since = case when $3 in ('pending', 'confirmed') then created_at end,
+           expires_from = case when $2 in ('pending', 'issued') then created_at end, failure_code = ${failure} where settlement_id = $1`,
         [settlementId, status, chain_status],
       );
       const token = { settlement_id: settlementId, settlement_token: answer.settlement_token };
@@ -284,7 +285,7 @@ describe('redeem and expiry', () => {
     // the end.
     await admin.query(
       `update settlements set status = 'issued', redeem_expires_at = clock_timestamp() + ord * interval '8 ms',
-         created_at = created_at - interval '1 day'
+         expires_from = created_at
        from unnest($1::text[]) with ordinality as input(id, ord) where settlement_id = id`,
       [racing.map((r) => r.settlementId)],
     );

@@ -3,6 +3,7 @@ import { batched } from '../../../shared/db/batched.ts';
 import type { HourlyCaps } from '../../../shared/db/hourly-caps.ts';
 import type { Message } from '../../../shared/events/event.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
+import { newId } from '../../../shared/lib/id.ts';
 import { parseMicro } from '../../../shared/lib/money/micro.ts';
 import { activeTraceparent } from '../../../shared/lib/telemetry/trace.ts';
 import { signToken } from '../../../shared/lib/tokens/compact-token.ts';
@@ -20,9 +21,9 @@ import {
 } from '../record/store/accept-attempts.ts';
 import {
   acceptExtension,
+  type Extended,
   type Extension,
   type ExtensionDecision,
-  type Raised,
 } from '../record/store/accept-extension.ts';
 import type { ComparedLimit } from '../record/store/limits.ts';
 import type { ServiceTerms } from '../terms.ts';
@@ -99,11 +100,11 @@ type Accepted = {
   /** Of an accepted attempt whose quote has a ceiling. */
   authorization?: NewAuthorization | null;
   /** Of an accepted extension: the authorization that it extended. */
-  raised?: Raised | null;
+  extended?: Extended | null;
 };
 export type Accept = (attempt: Attempt, options: { payer: Payer; abandonedAt: number }) => Promise<Accepted>;
 
-/** An attempt whose quote raises the ceiling of an authorization. Null: it has one of its own. */
+/** An attempt whose quote adds to the ceiling of an authorization. Null: it has one of its own. */
 const extensionOf = (
   { tabCaps: caps }: Pick<AcceptDeps, 'tabCaps'>,
   attempt: Attempt,
@@ -111,7 +112,7 @@ const extensionOf = (
   const { extends: extended, capture: terms } = attempt.claims;
   if (extended === undefined) return null;
   if (terms === undefined) throw new TypeError('The quote of an extension has capture terms.');
-  return { attempt, extended, terms, caps };
+  return { attempt: { ...attempt, settlementId: newId('ext') }, extended, terms, caps };
 };
 
 /** The caps that count an attempt. */
@@ -119,7 +120,7 @@ const withCapsOf = (deps: AcceptDeps, { claims }: Attempt): AcceptDeps =>
   claims.capture === undefined ? deps : { ...deps, caps: deps.authorizedCaps };
 
 /** Accepts an extension, by a statement of its own: it locks the authorization. */
-const acceptRaising = async (
+const acceptExtending = async (
   deps: AcceptDeps,
   extension: Omit<Extension, 'isOverCap'>,
   holding: Holding,
@@ -135,19 +136,28 @@ const acceptRaising = async (
   return evaluation;
 };
 
+/** Two candidates with one key are no candidates of one statement. */
+const keysOf = ({ attempt: { accountId, paymentAttemptId, claims } }: Candidate) => [
+  `${accountId}/${paymentAttemptId}`,
+  claims.quote_id,
+];
+
 /**
  * Accepts attempts to pay a quote. Those of the same moment share a statement. Authorizations have
  * one of their own, so that a payment never waits for the lock of a vendor.
  */
 export const createAccept = (deps: AcceptDeps): Accept => {
-  const pay = batched((candidates: readonly Candidate[]) => acceptAttempts(deps.pool, candidates));
-  const authorize = batched((candidates: readonly Candidate[]) =>
-    acceptAuthorizations(deps.pool, candidates),
+  const pay = batched((candidates: readonly Candidate[]) => acceptAttempts(deps.pool, candidates), {
+    keysOf,
+  });
+  const authorize = batched(
+    (candidates: readonly Candidate[]) => acceptAuthorizations(deps.pool, candidates),
+    { keysOf },
   );
   return async (attempt, options) => {
     const holding = { ...options, amountMicro: parseMicro(attempt.claims.quote_amount) };
     const extended = extensionOf(deps, attempt);
-    if (extended !== null) return acceptRaising(deps, extended, holding);
+    if (extended !== null) return acceptExtending(deps, extended, holding);
     const evaluation = await acceptHolding(withCapsOf(deps, attempt), holding, async (evaluated) => {
       const candidate = candidateOf(deps, attempt, evaluated);
       const evaluate = candidate.authorization === null ? pay : authorize;

@@ -1,13 +1,14 @@
 import { sql } from '../../../shared/db/pool.ts';
 import type { Rail } from '../core/rail.ts';
 import type { Attempt } from '../record/store/accept-attempts.ts';
-import { Dispatch, type DispatchRow } from '../record/store/stalled.ts';
+import { Dispatch, type DispatchRow, dispatchColumns } from '../record/store/stalled.ts';
 
 /** Payments of a quote, which a wallet here makes. */
 export const QUITTANCE: Rail<Attempt, DispatchRow> = {
   isOwn: sql.fragment`rail = 'quittance'`,
   // Longer once confirmed, since finality takes its time.
-  mayStallFor: sql.fragment`case chain_status when 'pending' then interval '15 seconds' else interval '45 seconds' end`,
+  mayStallFor: sql.fragment`case when chain_status = 'pending' then interval '15 seconds' else interval '45 seconds' end`,
+  columns: dispatchColumns,
   claimed: Dispatch,
   termsOf: ({ settlementId, accountId, delegateId, walletId, claims }, createdAt) => ({
     settlement_id: settlementId,
@@ -26,7 +27,7 @@ export const QUITTANCE: Rail<Attempt, DispatchRow> = {
     resource: null,
     redeem_window_seconds: claims.redeem_window_seconds,
     created_at: createdAt,
-    max_amount: claims.capture === undefined ? null : BigInt(claims.quote_amount),
+    ceiling: claims.capture === undefined ? null : BigInt(claims.quote_amount),
   }),
   mayBePaid:
     'records of this time were lost, and the chain has not shown yet whether this quote was paid; repeat with the same payment_attempt_id',

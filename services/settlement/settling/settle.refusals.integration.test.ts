@@ -31,7 +31,7 @@ import { WRONG_DELEGATES } from '../../../test/support/fixtures/settlement/wrong
 import { atOnce, tally } from '../../../test/support/servers/stack.ts';
 import { settle } from './settle.ts';
 
-beforeAll(startFixture, 60_000);
+beforeAll(startFixture);
 afterAll(stopFixture);
 
 type Refusal = { code: string; money_moved?: string; safe_action?: string; settlement_id?: string };
@@ -111,7 +111,7 @@ describe('a quote that the account has paid is refused by naming its settlement'
     await answer;
     expect(await refusal(pay(payer, q))).toEqual(paidAs('quote_already_settled', settlementId));
     for (const change of [
-      "status = 'redeemed', redeemed_at = app_now()",
+      "status = 'redeemed', redeemed_at = app_now(), expires_from = null",
       "status = 'expired', redeemed_at = null",
     ]) {
       await admin.query(`update settlements set ${change} where settlement_id = $1`, [settlementId]);

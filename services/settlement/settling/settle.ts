@@ -19,7 +19,6 @@ import {
   type RecordsWithRows,
 } from '../core/attempt-records.ts';
 import { carryOut, orRefused, type PaymentCall } from '../core/carry-out.ts';
-import { claimQuote } from '../core/claim.ts';
 import { type NotAccepted, settleError } from '../core/decision-errors.ts';
 import { delegateOf, isOfAnother, type PayingCaller, partyOf } from '../core/paying-caller.ts';
 import { type Upcoming, waitForEnd, withWaiter } from '../core/wait.ts';
@@ -30,8 +29,14 @@ import { itemOf } from '../record/model/item.ts';
 import { payeesOfQuote } from '../record/model/payees.ts';
 import { failedError, type Records, refusalOf, voidedError } from '../record/model/refusal.ts';
 import type { Attempt } from '../record/store/accept-attempts.ts';
-import type { Raised } from '../record/store/accept-extension.ts';
-import { findAttempt, getSettlements, type SettlementRow } from '../record/store/settlements.ts';
+import type { Extended } from '../record/store/accept-extension.ts';
+import {
+  type AttemptRow,
+  findAttempt,
+  getSettlements,
+  type SettlementRow,
+} from '../record/store/settlements.ts';
+import { endOfWindow } from '../record/view.ts';
 import type { ServiceTerms } from '../terms.ts';
 import { type Accept, type AcceptDeps, createAccept } from './accept-attempt.ts';
 import { QUITTANCE } from './quittance-rail.ts';
@@ -90,7 +95,7 @@ export const settle = (deps: SettleDeps): Handler<typeof settlement.operations.s
 const paymentCall = (
   context: Context,
   call: Call,
-): PaymentCall<Answer, Refused, RecordsWithRows & { known: SettlementRow | null }> => ({
+): PaymentCall<Answer, Refused, RecordsWithRows & { known: AttemptRow | null }> => ({
   acceptNew: async () => {
     const claims = await orRefused(async () => claimsOf(context, call.quote_token));
     if ('refused' in claims) return { refused: { refusal: claims.refused, verified: null } };
@@ -101,7 +106,8 @@ const paymentCall = (
     const claims = claimsIn(call, verified);
     const records = await getRecords(context, call, claims);
     const { attempt } = records;
-    const isOfToken = attempt?.quote_token === call.quote_token || refusal.code !== 'validation_error';
+    const isOfToken =
+      attempt?.attempt_quote_token === call.quote_token || refusal.code !== 'validation_error';
     return { ...records, known: isOfToken ? attempt : null };
   },
   repeat: (row) => repeatRefused(context, row, call),
@@ -126,7 +132,6 @@ const claimsOf = (deps: SettleDeps, quoteToken: string): QuoteClaims => {
  */
 const settleNew = (context: Context, call: Call, claims: QuoteClaims): Promise<Answer> =>
   withWaiter(context, context.settleWaitMs, async (upcoming) => {
-    claimQuote(claims.quote_id);
     const payer = await admit(context, claims, call.caller);
     const answer = await acceptAndWait(context, upcoming, { call, claims, payer });
     if (!('decision' in answer)) return answer;
@@ -178,15 +183,17 @@ const acceptAndWait = async (
     claims,
     isPaid,
   };
-  const { decision, authorization, raised, ...figures } = await context.accept(attempt, {
+  const { decision, authorization, extended, ...figures } = await context.accept(attempt, {
     payer,
     abandonedAt,
   });
   if (decision !== 'accepted') return { decision, ...figures };
-  if (raised) return showExtended(settlementId, raised);
+  if (extended) return showExtended(extended);
   if (authorization) return showAuthorized(settlementId, claims.quote_amount, authorization);
-  const record = (await woken) as Shown | undefined;
-  return record === undefined ? waitForOutcome(context, settlementId, call.until) : show(record);
+  const record = (await woken) as Omit<Shown, 'ceiling' | 'ends_at'> | undefined;
+  return record === undefined
+    ? waitForOutcome(context, settlementId, call.until)
+    : show({ ...record, ceiling: null, ends_at: null });
 };
 
 /**
@@ -203,7 +210,7 @@ const claimsIn = ({ quote_token }: Call, verified: QuoteClaims | null): QuoteCla
  * Answers a call that was refused as a new one by its attempt. What it may not be told follows from
  * the records, too.
  */
-const repeatRefused = async (context: Context, row: SettlementRow, call: Call): Promise<Answer> => {
+const repeatRefused = async (context: Context, row: AttemptRow, call: Call): Promise<Answer> => {
   const claims = claimsIn(call, null);
   try {
     return await repeat(context, row, call, claims?.quote_id ?? null);
@@ -261,22 +268,22 @@ const refuseNew = async (
  */
 const repeat = async (
   context: Context,
-  row: SettlementRow,
+  row: AttemptRow,
   { quote_token, caller, until }: Call,
   quoteId: string | null,
 ): Promise<Answer> => {
   if (row.rail !== 'quittance')
     throw conflict('this payment_attempt_id was used for a payment to another vendor');
-  if (row.quote_token !== quote_token && row.quote_id !== quoteId)
+  if (row.attempt_quote_token !== quote_token && row.attempt_quote_id !== quoteId)
     throw conflict('this payment_attempt_id was used with another quote');
   if (isOfAnother(caller, row)) throw conflict('this payment_attempt_id belongs to another delegate');
   count('quittance_idempotent_replays_total', 1, { operation: 'settle' });
+  if (row.status === 'pending') return waitForOutcome(context, row.settlement_id, until);
+  const answer = show(row);
   // The answer to an extension is about the authorization that it extended.
-  if (row.extends !== null) {
-    const answer = show(await context.getSettlement(row.extends));
-    return answer.status === 'authorized' ? { ...answer, extension_id: row.settlement_id } : answer;
-  }
-  return row.status === 'pending' ? waitForOutcome(context, row.settlement_id, until) : show(row);
+  return answer.status === 'authorized' && row.extension_id !== null
+    ? { ...answer, extension_id: row.extension_id }
+    : answer;
 };
 
 const waitForOutcome = async (context: Context, settlementId: string, until: number): Promise<Answer> =>
@@ -293,7 +300,8 @@ type Shown = Pick<
   | 'redeem_expires_at'
   | 'failure_code'
   | 'failure_message'
-  | 'max_amount'
+  | 'ceiling'
+  | 'ends_at'
 >;
 
 const showAuthorized = (
@@ -309,9 +317,9 @@ const showAuthorized = (
   capture_ends_at: isoTime(endsAt),
 });
 
-const showExtended = (extension_id: string, { settlementId, maxMicro, ...rest }: Raised): Answer => ({
+const showExtended = ({ extensionId, settlementId, maxMicro, ...rest }: Extended): Answer => ({
   ...showAuthorized(settlementId, formatMicro(maxMicro), rest),
-  extension_id,
+  extension_id: extensionId,
 });
 
 const show = (row: Shown): Answer => {
@@ -322,16 +330,16 @@ const show = (row: Shown): Answer => {
   if (row.status === 'voided') throw voidedError(row);
   // While its capture is under way, the payer has still what it got.
   if (row.status === 'authorized' || row.status === 'capturing')
-    return showAuthorized(row.settlement_id, formatMicro(row.max_amount!), {
+    return showAuthorized(row.settlement_id, formatMicro(row.ceiling!), {
       settlementToken: row.settlement_token!,
-      endsAt: row.redeem_expires_at!,
+      endsAt: row.ends_at!,
     });
   return {
     settlement_id: row.settlement_id,
     settlement_token: row.settlement_token!,
     status: 'confirmed',
     tx_hash: row.tx_hash!,
-    redeem_expires_at: isoTime(row.redeem_expires_at!),
+    redeem_expires_at: endOfWindow(row)!,
     ...(row.superseded_tx_hashes.length === 0 ? {} : { superseded_tx_hashes: row.superseded_tx_hashes }),
   };
 };

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { identity } from '../../../shared/contract/identity.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import { deletePreparations } from '../delegations/store/preparations.ts';
-import { eraseItemQueries } from '../transactions/store.ts';
+import { eraseItemQueries } from '../transactions/store/transactions.ts';
 import { deleteSnapshots } from '../wallets/snapshots/store.ts';
 import { deleteWallets, listWalletIds } from '../wallets/store.ts';
 

@@ -70,8 +70,6 @@ create table transactions (
   -- What was bought.
   item text,
   created_at timestamptz,
-  -- When the service that owns the object was queried last, because events were late.
-  queried_at timestamptz not null default app_now(),
   check ((created_at is null) = (amount is null) and (created_at is null) = (fee_amount is null)),
   check ((created_at is null) = (from_account_id is null and to_account_id is null))
 );
@@ -82,9 +80,25 @@ create index transactions_by_delegate on transactions (delegate_id, type, create
   where delegate_id is not null;
 -- A person searches for a transaction that an explorer shows.
 create index transactions_by_hash on transactions using hash (tx_hash);
--- For the job that queries late payments. It is small, because complete payments are not in it.
-create index transactions_incomplete on transactions (queried_at)
-  where type = 'payment' and (status = 'confirmed' or created_at is null);
+
+-- What an account paid, sold, got refunded and refunded in a UTC day: the sums of its transactions
+-- that are not reversed. The statement that changes a transaction adds the difference
+-- (docs/adr/0088), so the sums are always those of the rows. A difference may be negative, so no
+-- check forbids that.
+create table day_sums (
+  account_id text collate "C" not null,
+  side text collate "C" not null check (side in ('paid', 'sold', 'refunded', 'returned')),
+  day date not null,
+  -- Of a payer: the delegate that paid, or whose payment was refunded. A vendor is not told.
+  delegate_id text collate "C",
+  service_id uuid,
+  amount bigint not null,
+  fee_amount bigint not null,
+  transfers bigint not null,
+  constraint day_sums_key unique nulls not distinct (account_id, side, day, delegate_id, service_id)
+)
+-- A day in which something moves is written often, and its index never.
+with (fillfactor = 80);
 
 -- The latest observation of each wallet on the chain, by the watcher or for a call of the owner.
 create table snapshots (

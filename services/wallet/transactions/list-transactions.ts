@@ -1,10 +1,10 @@
 import type { Handler } from '../../../shared/contract/service.ts';
 import { parseUtcTime } from '../../../shared/contract/utc-time.ts';
 import type { transactionOperations } from '../../../shared/contract/wallet/transactions.ts';
-import type { Pool } from '../../../shared/db/pool.ts';
+import type { Reads } from '../../../shared/db/reads.ts';
 import { listHandler } from '../../../shared/lists/list.ts';
 import { scopeOf } from './scope.ts';
-import * as transactions from './store.ts';
+import * as transactions from './store/transactions.ts';
 import { showTransaction } from './view.ts';
 
 const msOrNull = (time: string | undefined): number | null =>
@@ -12,7 +12,7 @@ const msOrNull = (time: string | undefined): number | null =>
 
 /** GET /v1/transactions. */
 export const listTransactions = (deps: {
-  pool: Pool;
+  reads: Reads;
   cursorKeys: readonly Buffer[];
 }): Handler<typeof transactionOperations.listTransactions> =>
   listHandler(deps, 'transactions', {

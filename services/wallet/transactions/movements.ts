@@ -5,7 +5,7 @@ import type { Pool } from '../../../shared/db/pool.ts';
 import { distinctBatches } from '../../../shared/lib/distinct-batches.ts';
 import { parseMicro } from '../../../shared/lib/money/micro.ts';
 import type { Movement } from './model/transaction.ts';
-import { upsertMovements } from './store.ts';
+import { upsertMovements } from './store/transactions.ts';
 
 type Payment = Omit<z.infer<typeof settlement.events.issued>, 'quote_id' | 'scope'>;
 

@@ -26,7 +26,6 @@ import { atOnce } from '../../../test/support/servers/stack.ts';
 import { recordMovements } from './movements.ts';
 import { finalized, issued, reversed } from './on-settlement.ts';
 import { rebuildTransactions } from './rebuild-transactions.ts';
-import { refetchPayments } from './refetch-payments.ts';
 
 /**
  * The events and tables of the settlement service itself, with the subscribers and the rebuild of
@@ -153,45 +152,6 @@ test('a rebuild from the owners’ tables gives the same transactions as the eve
   expect(rebuilt).toEqual({ payments: 12, funds: 0 });
   expect(await projected()).toEqual(before);
   expect(before.map(({ object_id }) => object_id)).not.toContain(failing.settlementId);
-});
-
-test('payments without their first or final event are fetched again, and no others', async () => {
-  const ids = await atOnce(4, async () => (await paid()).settlementId);
-  const [withoutFirst, withoutFinal, reversedId, recent] = ids as [string, string, string, string];
-  await publishProgress(reversedId, 'failed');
-  for (const settlementId of [withoutFirst, withoutFinal, recent])
-    await publishProgress(settlementId, 'finalized');
-  const mine = async () => (await projected()).filter(({ object_id }) => ids.includes(object_id));
-  const whole = await until(
-    mine,
-    (rows) => rows.every(({ status }) => status !== 'confirmed') && rows.length === 4,
-  );
-
-  const lost =
-    'from_account_id = null, to_account_id = null, amount = null, fee_amount = null, service_id = null, created_at = null';
-  await admin.query(`update wallet.transactions set ${lost} where object_id = $1`, [withoutFirst]);
-  await admin.query(`update wallet.transactions set status = 'confirmed' where object_id = any($1)`, [
-    [withoutFinal, reversedId, recent],
-  ]);
-  await admin.query(
-    `update wallet.transactions set queried_at = app_now() - interval '3 minutes' where object_id = any($1)`,
-    [[withoutFirst, withoutFinal, reversedId]],
-  );
-  const batches: string[][] = [];
-  const refetch = refetchPayments({
-    pool: base.pool,
-    listPaidByIds: ({ settlement_ids }) => {
-      batches.push(settlement_ids);
-      return call(base.bus, settlement, 'listPaidByIds', { settlement_ids });
-    },
-  });
-  await refetch();
-  await refetch();
-  expect(batches.map((batch) => batch.toSorted())).toEqual([
-    [withoutFirst, withoutFinal, reversedId].toSorted(),
-  ]);
-  const expected = whole.map((row) => (row.object_id === recent ? { ...row, status: 'confirmed' } : row));
-  expect(await mine()).toEqual(expected);
 });
 
 test('every page is read, also after a full one', async () => {

@@ -3,7 +3,7 @@ import type { Handler } from '../../../shared/contract/service.ts';
 import { MAX_PAID_LISTED, type settlement } from '../../../shared/contract/settlement.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import { movementOfFunds, movementOfPayment } from './movements.ts';
-import { deleteTransactions, upsertMovements } from './store.ts';
+import { deleteTransactions, upsertMovements } from './store/transactions.ts';
 
 type Page = { after: string | null; limit: number };
 

@@ -1,42 +1,22 @@
-import { invalid } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
-import {
-  MAX_GROUPS,
-  MAX_SUMMARY_DAYS,
-  type transactionOperations,
-} from '../../../shared/contract/wallet/transactions.ts';
-import type { Pool } from '../../../shared/db/pool.ts';
-import { type Clock, isoTime } from '../../../shared/lib/clock.ts';
-import { formatMicro } from '../../../shared/lib/money/micro.ts';
-import { summaryPeriod } from './model/period.ts';
+import type { transactionOperations } from '../../../shared/contract/wallet/transactions.ts';
+import type { Reads } from '../../../shared/db/reads.ts';
+import type { Clock } from '../../../shared/lib/clock.ts';
 import { scopeOf } from './scope.ts';
-import { sumRefunds, sumSpending } from './store.ts';
+import { summarize } from './summarize.ts';
 
 /** GET /v1/spending/summary. */
-export const spendingSummary =
-  ({ pool, clock }: { pool: Pool; clock: Clock }): Handler<typeof transactionOperations.spendingSummary> =>
-  async ({ from, to, group_by: groupBy = 'day' }, caller) => {
-    const period = summaryPeriod({ from, to }, clock(), MAX_SUMMARY_DAYS);
-    if ('message' in period) {
-      throw invalid(period.path, period.message);
-    }
-    const scope = scopeOf(caller);
-    const [[total, ...groups], refunded] = await Promise.all([
-      sumSpending(pool, scope, period, { groupBy, limit: MAX_GROUPS }),
-      sumRefunds(pool, scope, period),
-    ]);
-    const shown = groups.map(({ key, spent, payment_count }) => ({
-      key,
-      spent: formatMicro(spent),
-      payment_count: Number(payment_count),
-    }));
+export const spendingSummary = (deps: {
+  reads: Reads;
+  clock: Clock;
+}): Handler<typeof transactionOperations.spendingSummary> => {
+  const summary = summarize(deps, { payments: 'paid', refunds: 'refunded' });
+  return async (input, caller) => {
+    const { total, totals, groups } = await summary({ ...scopeOf(caller), service_id: null }, input);
     return {
-      from: isoTime(period.fromMs),
-      to: isoTime(period.toMs),
-      total_spent: formatMicro(total!.spent),
-      total_refunded: formatMicro(refunded),
-      total_fees: formatMicro(total!.fees),
-      payment_count: Number(total!.payment_count),
-      groups: groupBy === 'day' ? shown.sort((a, b) => (a.key! < b.key! ? -1 : 1)) : shown,
+      ...totals,
+      total_spent: total,
+      groups: groups.map(({ amount, ...group }) => ({ ...group, spent: amount })),
     };
   };
+};

@@ -4,7 +4,7 @@ import { isoTime } from '../../../shared/lib/clock.ts';
 import { derivedId } from '../../../shared/lib/id.ts';
 import { formatMicro } from '../../../shared/lib/money/micro.ts';
 import { shareMicro } from './model/transaction.ts';
-import type { TransactionRow } from './store.ts';
+import type { TransactionRow } from './store/transactions.ts';
 
 /**
  * A transaction as one of its sides reads it. Its id is derived from the object and the side, so

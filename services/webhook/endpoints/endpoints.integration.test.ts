@@ -20,8 +20,8 @@ import { atOnce, tally } from '../../../test/support/servers/stack.ts';
 import { purgeSecrets } from './store.ts';
 
 // Private addresses are refused, as in a deployment.
-beforeAll(() => startFixture({ ALLOW_PRIVATE_TARGETS: 'false' }), 180_000);
-afterAll(stopFixture, 180_000);
+beforeAll(() => startFixture({ ALLOW_PRIVATE_TARGETS: 'false' }));
+afterAll(stopFixture);
 
 /** A public address. Nothing is sent to it, because no test publishes an event of its type. */
 const url = 'https://1.1.1.1/hook';

@@ -18,11 +18,11 @@ let receiver: Receiver;
 beforeAll(async () => {
   receiver = await startReceiver(answer(204));
   await startFixture({ SECRETS_KEY: old, DELIVERY_TIMEOUT_MS: '5000' });
-}, 180_000);
+});
 afterAll(async () => {
   await stopFixture();
   await receiver.stop();
-}, 180_000);
+});
 
 test('no secret of an endpoint is lost while the key is replaced, and the old key opens nothing afterwards', async () => {
   const who = account();

@@ -16,8 +16,8 @@ import {
 import { atOnce } from '../../../test/support/servers/stack.ts';
 import { purge } from './purge.ts';
 
-beforeAll(() => startFixture(), 180_000);
-afterAll(stopFixture, 180_000);
+beforeAll(() => startFixture());
+afterAll(stopFixture);
 
 const typesOf = async (who: ReturnType<typeof account>) =>
   (await ask('listEvents', who, { limit: '100' })).data.map(({ type }) => type).sort();

@@ -1,6 +1,7 @@
 import type { LookupFunction } from 'node:net';
 import { invalid } from '../../../shared/contract/errors.ts';
 import type { DeliveryError } from '../../../shared/contract/webhook.ts';
+import { within } from '../../../shared/lib/within.ts';
 import { postOnce } from './post.ts';
 import { type Address, type Resolve, resolveByNameServers, resolveBySystem } from './resolve.ts';
 import { isPublicAddress, literalAddress, refusalOf } from './target.ts';
@@ -43,13 +44,7 @@ const refuse = (message: string): never => {
   throw invalid('url', message);
 };
 
-const withTimeout = async <T>(work: Promise<T>, ms: number): Promise<T> => {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(reject, ms, new NotResolved('no answer in time'));
-  });
-  return Promise.race([work, late]).finally(() => clearTimeout(timer));
-};
+const notInTime = () => new NotResolved('no answer in time');
 
 /** The addresses of a name. All of them must be public where private ones are not allowed. */
 const checkedResolve =
@@ -105,7 +100,7 @@ export const createSender = ({
       if (reason !== null) refuse(reason);
       if (literalAddress(url) !== null) return;
       try {
-        await withTimeout(resolveChecked(url.hostname), RESOLVE_MS);
+        await within(RESOLVE_MS, resolveChecked(url.hostname), notInTime);
       } catch (error) {
         if (error instanceof AddressRefused) refuse('must lead to a public address');
         if (error instanceof NotResolved) refuse('must be a name that resolves');

@@ -12,6 +12,7 @@ import {
   TransactionHash,
   WireTransaction,
 } from '../primitives.ts';
+import { listSentEvents } from '../sent-events.ts';
 import { internalOperation, operatorOperation } from '../service.ts';
 import { incomingOperations } from './incoming.ts';
 import { outgoingOperations } from './outgoing.ts';
@@ -105,6 +106,7 @@ export const MAX_OBSERVED_WALLETS = 100;
 /** The internal operations of chain-submitter. */
 export const internal = {
   ...operatorOperations,
+  listSentEvents: listSentEvents(['funding', 'settlement', 'wallet']),
   ...incomingOperations,
   ...outgoingOperations,
   getCaps: getCapsOperation,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { accountActivityOperation } from '../account-activity.ts';
 import { operatorOperations } from '../operator.ts';
 import { MicroUsdcOrZero, SettlementId } from '../primitives.ts';
+import { listSentEvents } from '../sent-events.ts';
 import { internalOperation } from '../service.ts';
 import { MAX_RECEIPT_REFUNDS, ReceiptRefund } from '../settlement/receipts.ts';
 import { Moved } from './moved.ts';
@@ -12,6 +13,7 @@ export const MAX_MOVED_LISTED = 500;
 /** The internal operations of funding. */
 export const internal = {
   ...operatorOperations,
+  listSentEvents: listSentEvents(['identity', 'wallet', 'webhook']),
   getAccountActivity: accountActivityOperation,
   listMoved: internalOperation({
     summary:

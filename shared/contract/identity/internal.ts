@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { operatorOperations, Reason } from '../operator.ts';
 import { AccountId, ServiceId, Timestamp } from '../primitives.ts';
 import { Principal } from '../principal.ts';
+import { listSentEvents } from '../sent-events.ts';
 import { internalOperation, operatorOperation } from '../service.ts';
 import { ServiceTerms } from './services.ts';
 import { BrowserNonce, LONGEST_EMAIL } from './sign-in.ts';
@@ -112,6 +113,7 @@ export const internal = {
     output: z.strictObject({ changed: z.boolean(), account_status: AccountStatus }).nullable(),
   }),
   ...operatorOperations,
+  listSentEvents: listSentEvents(['funding', 'settlement', 'wallet', 'webhook']),
   findService: internalOperation({
     summary:
       'A service with its account, for a quote or a payment of another protocol. Null if it does not exist.',

@@ -38,8 +38,8 @@ const browser_nonce = BrowserNonce.optional().meta({
 });
 
 /**
- * Pages of ours that take a payment, and nothing else, so that a mail leads to no other address
- * (docs/adr/0082). The order of a vendor is in the fragment, as the SDK writes it.
+ * Pages of ours that take a payment, and nothing else, so that a mail leads to no other address.
+ * The order of a vendor is in the fragment, as the SDK writes it.
  */
 const ContinueTo = z
   .string()

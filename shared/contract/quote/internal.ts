@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { accountActivityOperation } from '../account-activity.ts';
 import { operatorOperations } from '../operator.ts';
 import { AccountId, MicroUsdc, ServiceId, SolanaAddress, Timestamp } from '../primitives.ts';
+import { listSentEvents } from '../sent-events.ts';
 import { internalOperation } from '../service.ts';
 import { Quote } from './operations.ts';
 
@@ -13,6 +14,7 @@ export const Activity = z.strictObject({ open: z.boolean(), ends_at: Timestamp.n
 /** The internal operations of quote. */
 export const internal = {
   ...operatorOperations,
+  listSentEvents: listSentEvents(['webhook']),
   getAccountActivity: accountActivityOperation,
   createFeeQuote: internalOperation({
     summary:

@@ -1,11 +1,15 @@
 import { z } from 'zod';
 import {
   CompactToken,
+  createdAt,
+  ExtensionId,
   feeAmount,
   label,
   MicroUsdc,
   MicroUsdcOrZero,
   netAmount,
+  PaymentAttemptId,
+  QuoteId,
   SettlementId,
   Timestamp,
   TransactionHash,
@@ -53,6 +57,19 @@ export const Authorization = z
     description: 'The ceiling of a quote with `capture`, and what is used of it',
   });
 
+/** A quote of the payer that added to the ceiling of an authorization. */
+export const Extension = z
+  .strictObject({
+    extension_id: ExtensionId,
+    quote_id: QuoteId,
+    amount: MicroUsdc.describe('What it added to the ceiling'),
+    created_at: createdAt,
+    payment_attempt_id: PaymentAttemptId.optional().describe(
+      'The id that the payer chose. Shown only to the payer',
+    ),
+  })
+  .meta({ id: 'Extension' });
+
 /** The answer of settle for such a quote. */
 export const Authorized = z
   .strictObject({
@@ -62,8 +79,8 @@ export const Authorized = z
     tx_hash: z.null().describe('There is no transaction before the capture'),
     max_amount: maxAmount,
     capture_ends_at: captureEndsAt,
-    extension_id: SettlementId.optional().describe(
-      'The record of the extension. Only of a quote with `extends`; the rest is about the authorization that it extended',
+    extension_id: ExtensionId.optional().describe(
+      'Only of a quote with `extends`; the rest is about the authorization that it extended',
     ),
   })
   .meta({ id: 'AuthorizedSettlement' });
@@ -126,8 +143,9 @@ export const authorizationOperations = {
     summary: 'Report what was used of an authorization',
     description:
       'For settlements of quotes with `capture`. Send one use, or up to 100 in `usages`: all of them are recorded, or ' +
-      'none. A repeat with the same usage_id records nothing more and returns the same answer. Use that is answered ' +
-      'with 200 is captured when the window ends, unless the vendor captures or voids before.',
+      'none. A repeat with the same usage_id records nothing more and returns the same answer; 30 days after the ' +
+      'settlement is final it returns the total. Use that is answered with 200 while the authorization is open is ' +
+      'captured when the window ends, unless the vendor captures or voids before.',
     http: { method: 'POST', path: '/v1/settlements/:settlement_id/usage', status: 200 },
     ...served,
     limits: [{ points: 1200, windowSeconds: 60, per: 'account' }],

@@ -4,6 +4,7 @@ import { COUNTED_CAPS } from '../limits.ts';
 import {
   AccountId,
   DelegateId,
+  ExtensionId,
   label,
   MicroUsdc,
   MicroUsdcOrZero,
@@ -70,11 +71,11 @@ export const events = {
   /** A ceiling is held, which is `quote_amount`. Nothing is paid yet. */
   authorized: z.strictObject({ ...aboutQuoted, capture_ends_at: Timestamp }),
   /**
-   * The ceiling of an authorization is extended by an extension. `quote_amount` is the ceiling now.
+   * An authorization has an extension. `quote_amount` is the ceiling now.
    */
   extended: z.strictObject({
     ...aboutQuoted,
-    extension_id: SettlementId,
+    extension_id: ExtensionId,
     extension_quote_id: QuoteId,
     added: MicroUsdc,
   }),

@@ -20,6 +20,7 @@ import {
   WireTransaction,
 } from '../primitives.ts';
 import { Activity } from '../quote.ts';
+import { listSentEvents } from '../sent-events.ts';
 import { internalOperation, operatorOperation } from '../service.ts';
 import { Approval, ApprovalId } from './approvals.ts';
 import { payment } from './events.ts';
@@ -28,7 +29,7 @@ import { unsignedOperations } from './unsigned.ts';
 
 /** Maximum number of quotes of one call of listByQuotes. */
 export const MAX_QUOTES_LISTED = 200;
-/** Maximum number of settlements of one call of listPaid or listPaidByIds. */
+/** Maximum number of settlements of one call of listPaid. */
 export const MAX_PAID_LISTED = 500;
 /**
  * What a delegate may spend. Settlement owns the caps and the counters (docs/design/settle.md, rule
@@ -236,12 +237,6 @@ export const internal = {
   }),
   ...unsignedOperations,
   ...operatorOperations,
+  listSentEvents: listSentEvents(['identity', 'quote', 'wallet', 'webhook']),
   getAccountActivity: accountActivityOperation,
-  listPaidByIds: internalOperation({
-    summary:
-      'listPaid for named settlements, for a projection that missed events. Settlements that were never issued are omitted.',
-    callers: ['wallet'],
-    input: z.strictObject({ settlement_ids: z.array(SettlementId).max(MAX_PAID_LISTED) }),
-    output: z.array(Paid),
-  }),
 };

@@ -26,7 +26,7 @@ import { Scope } from '../quote.ts';
 import { operation } from '../service.ts';
 import { accountLimitOperations } from './account-limits.ts';
 import { approvalOperations } from './approvals.ts';
-import { Authorization, Authorized, authorizationOperations } from './authorization.ts';
+import { Authorization, Authorized, authorizationOperations, Extension } from './authorization.ts';
 import { declineOperations } from './declines.ts';
 import { RedeemId } from './events.ts';
 import { feeOperations } from './fees.ts';
@@ -75,8 +75,11 @@ const prepaid = {
 const authorization = {
   authorization: Authorization.optional().describe('Only of a quote with `capture`'),
 };
-const extension = {
-  extends: SettlementId.optional().describe('The settlement that it extended. Only of an extension'),
+const extensions = {
+  extensions: z
+    .array(Extension)
+    .optional()
+    .describe('What has added to the ceiling, first to last. Only of a quote with `capture`'),
 };
 const amounts = { quote_amount: quoteAmount, fee_amount: feeAmount, net_amount: netAmount };
 const redemption = {
@@ -102,7 +105,7 @@ export const Settlement = z
     scope: Scope.nullable(),
     ...prepaid,
     ...authorization,
-    ...extension,
+    ...extensions,
     tx_hash: txHashOrNull,
     superseded_tx_hashes: superseded,
     created_at: createdAt,

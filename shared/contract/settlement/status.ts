@@ -1,13 +1,12 @@
 import { z } from 'zod';
 
 export const SettlementStatus = z
-  .enum(['pending', 'authorized', 'capturing', 'issued', 'redeemed', 'expired', 'voided', 'merged', 'failed'])
+  .enum(['pending', 'authorized', 'capturing', 'issued', 'redeemed', 'expired', 'voided', 'failed'])
   .meta({
     id: 'SettlementStatus',
     description:
       'authorized: a ceiling is held, and nothing is paid yet. capturing: the payment of a part of it is under way. ' +
       'voided: an authorization that ended without a payment. ' +
-      'merged: an extension, which extended another settlement and pays nothing itself. ' +
       'pending: the payment is under way. issued: it is confirmed and can be redeemed. redeemed: the vendor delivers. ' +
       'expired: paid, and not redeemed in time. failed: no money moved and none will',
   });

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { accountActivityOperation } from '../account-activity.ts';
 import { operatorOperations } from '../operator.ts';
 import { AccountId, SolanaAddress, WalletId } from '../primitives.ts';
+import { listSentEvents } from '../sent-events.ts';
 import { internalOperation, operatorOperation } from '../service.ts';
 
 /** A wallet of an account, as a payment needs it. */
@@ -15,6 +16,7 @@ const FoundWallet = z.strictObject({
 /** The internal operations of wallet. */
 export const internal = {
   ...operatorOperations,
+  listSentEvents: listSentEvents(['identity', 'settlement']),
   getAccountActivity: accountActivityOperation,
   countAuthorities: operatorOperation({
     summary: 'How many wallets name each delegate authority, and for how many of them it is active',

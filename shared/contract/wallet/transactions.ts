@@ -71,6 +71,12 @@ const range = {
   to: Moment.optional().meta({ description: 'Before this time' }),
 };
 
+const summed = {
+  from: Timestamp.describe('Begin of the range'),
+  to: Timestamp.describe('End of the range, which is not part of it'),
+  payment_count: z.int().min(0).describe('Number of payments'),
+};
+
 export const transactionOperations = {
   listTransactions: operation({
     summary: 'List transactions',
@@ -118,12 +124,10 @@ export const transactionOperations = {
     }),
     output: z
       .strictObject({
-        from: Timestamp.describe('Begin of the range'),
-        to: Timestamp.describe('End of the range, which is not part of it'),
+        ...summed,
         total_spent: MicroUsdcOrZero.meta({ description: 'Gross, fees included' }),
         total_refunded: MicroUsdcOrZero.meta({ description: 'Refunds that arrived in this range' }),
         total_fees: MicroUsdcOrZero.describe('What the platform got of the payments'),
-        payment_count: z.int().min(0).describe('Number of payments'),
         groups: z
           .array(
             z.strictObject({
@@ -144,6 +148,45 @@ export const transactionOperations = {
           }),
       })
       .meta({ id: 'SpendingSummary' }),
+    errors: [],
+  }),
+  salesSummary: operation({
+    summary: 'Summarize sales',
+    description:
+      'Sums the payments received from `from` up to `to`: at most 366 days, by default the last 30 UTC days including ' +
+      'today. Payments that were reversed on chain are not counted. A service key sums the sales of its service.',
+    http: { method: 'GET', path: '/v1/sales/summary', status: 200 },
+    access: ['jwt', 'service_key'],
+    query: z.strictObject({
+      ...range,
+      group_by: z.enum(['day', 'service']).optional().meta({
+        description: 'Default day (UTC). Days are in their order, services in the order of what was sold',
+      }),
+    }),
+    output: z
+      .strictObject({
+        ...summed,
+        total_sold: MicroUsdcOrZero.meta({ description: 'Gross, fees included' }),
+        total_refunded: MicroUsdcOrZero.meta({ description: 'Refunds that were made in this range' }),
+        total_fees: MicroUsdcOrZero.describe(
+          'What the platform got of the payments. Fees that x402 payments accrue are not part of it',
+        ),
+        groups: z
+          .array(
+            z.strictObject({
+              key: z
+                .union([z.iso.date().meta({ examples: ['2026-01-31'] }), ServiceId])
+                .meta({ description: 'Day or service_id' }),
+              sold: MicroUsdc.describe('Gross, fees included'),
+              payment_count: z.int().min(1).describe('Number of payments of this group'),
+            }),
+          )
+          .max(MAX_GROUPS)
+          .meta({
+            description: 'At most 1,000 groups, those with the most sold. The totals include all groups',
+          }),
+      })
+      .meta({ id: 'SalesSummary' }),
     errors: [],
   }),
 };

@@ -5,8 +5,7 @@ import { operation } from '../service.ts';
 
 /**
  * Every event type that an account receives, by the status that its object has reached. There is no
- * `created` event for an object that a call creates, because the call's answer reports it
- * (docs/adr/0016).
+ * `created` event for an object that a call creates, because the call's answer reports it.
  */
 const EVENT_TYPES = [
   'quote.settling',

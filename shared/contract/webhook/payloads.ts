@@ -7,6 +7,7 @@ import { COUNTED_CAPS } from '../limits.ts';
 import {
   DelegateId,
   EndpointId,
+  ExtensionId,
   feeAmount,
   label,
   MicroUsdc,
@@ -139,7 +140,7 @@ export const PAYLOADS = {
     capture_ends_at: Timestamp.describe('Until when use can be reported and captured'),
   }),
   'settlement.extended': paymentEvent({
-    extension_id: SettlementId.describe('The record of the extension'),
+    extension_id: ExtensionId.describe('The extension, which its authorization shows'),
     extension_quote_id: QuoteId.describe('The quote that extended it'),
     added: MicroUsdc.meta({
       description: 'By how much. `quote_amount` is the ceiling now',

@@ -1,8 +1,9 @@
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 
 /**
- * Ed25519 (RFC 8032) by node:crypto, the fastest choice on the server (docs/adr/0004). The portable
- * implementation is @noble/ed25519, and a test compares both.
+ * Ed25519 (RFC 8032) by node:crypto, the fastest choice on the server
+ * (docs/design/choices.md). The portable implementation is @noble/ed25519, and a test compares
+ * both.
  */
 
 // The RFC 8410 DER prefixes of a raw 32-byte seed and a raw 32-byte public key.

@@ -3,6 +3,7 @@ import { pino } from 'pino';
 import { hasCause } from '../error-causes.ts';
 import { isUnavailable } from '../unavailable.ts';
 import { prettyLine } from './pretty-line.ts';
+import { build } from './version.ts';
 
 export type Logger = pino.Logger;
 /** `json` for programs, `pretty` for people (shared/lib/telemetry/pretty-line.ts). */
@@ -124,7 +125,7 @@ export const createLogger = (service: string, level: string, format: LogFormat =
   pino(
     {
       level,
-      base: { service },
+      base: { service, version: build.version },
       serializers: { err: errorFields },
       redact: { paths: SECRET_FIELDS.flatMap((name) => [name, `*.${name}`]), censor: '[redacted]' },
       mixin: () => {

@@ -2,6 +2,7 @@ import { SERVICE_NAMES } from '../../contract/service.ts';
 import { DECLINE_REASONS } from '../../contract/settlement.ts';
 import { DELIVERY_ERRORS } from '../../contract/webhook.ts';
 import { counter, gauge, histogram, type Metric, type Reporter } from './metric.ts';
+import { SERVICE_METRICS } from './service-metrics.ts';
 
 const ALL: readonly Reporter[] = ['gateway', ...SERVICE_NAMES];
 /** Up to the 20 s that a settle may wait. */
@@ -102,6 +103,18 @@ export const METRICS = {
     ['settlement'],
     {},
     'From the issued settlement to its redeem.',
+  ),
+  quittance_replica_reads_total: counter(
+    '{read}',
+    ['settlement', 'quote', 'wallet', 'funding', 'identity', 'webhook'],
+    { outcome: ['answered', 'behind', 'failed', 'avoided'] },
+    'Lists and sums asked of the read replica. All but `answered` were answered by the primary.',
+  ),
+  quittance_split_statements_total: counter(
+    '{statement}',
+    ['settlement', 'quote', 'chain-submitter'],
+    {},
+    'Statements shared by several calls that one row made fail: each call was carried out alone.',
   ),
   quittance_idempotent_replays_total: counter(
     '{call}',
@@ -278,41 +291,12 @@ export const METRICS = {
   ),
 
   // ---------- every service ----------
-  quittance_outbox_messages: gauge(
-    '{message}',
-    SERVICE_NAMES,
-    {},
-    'Messages of the service that are committed and not published yet; counted up to 10,000.',
-  ),
-  quittance_outbox_oldest_age_seconds: gauge(
-    's',
-    SERVICE_NAMES,
-    {},
-    'Time since the oldest of these messages was committed.',
-  ),
-  quittance_quarantine_messages: gauge(
-    '{message}',
-    SERVICE_NAMES,
-    {},
-    'Quarantined messages that wait for a decision.',
-  ),
-  quittance_quarantine_oldest_age_seconds: gauge(
-    's',
-    SERVICE_NAMES,
-    {},
-    'Time since the oldest of these messages was quarantined.',
-  ),
-  quittance_job_runs_total: counter(
-    '{run}',
-    SERVICE_NAMES,
-    { task: null, outcome: ['ok', 'error'] },
-    'Runs of periodic jobs, including the sweepers.',
-  ),
-  quittance_gauge_collector_up: gauge(
+  ...SERVICE_METRICS,
+  quittance_build_info: gauge(
     '1',
-    SERVICE_NAMES,
-    { collector: null },
-    '0 if a gauge collector failed at this scrape. Its gauges are then NaN, not zero.',
+    ALL,
+    { version: null, commit: null },
+    'Always 1. The labels say which build the process runs.',
   ),
   quittance_mails_queued: gauge(
     '{mail}',

@@ -8,6 +8,7 @@ import {
 import type { Logger } from './logger.ts';
 import type { Metric, Reporter } from './metric.ts';
 import { METRICS, type MetricName } from './metrics-catalog.ts';
+import { build } from './version.ts';
 
 /**
  * Measurements by name. Every metric is declared in metrics-catalog.ts with its labels. Until
@@ -149,8 +150,9 @@ const combinations = (labels: Metric['labels']): Attributes[] | null =>
   );
 
 /**
- * Sets the labels of the process, and initializes the service's counters to zero: Prometheus sees
- * no increase in a series that appears with its first event, and alarms must count that event.
+ * Sets the labels of the process, reports its build, and initializes the service's counters to
+ * zero: Prometheus sees no increase in a series that appears with its first event, and alarms must
+ * count that event.
  */
 export const beginMetrics = (service: Reporter, environment: string | undefined): void => {
   common = { service_name: service, ...(environment === undefined ? {} : { environment }) };
@@ -161,4 +163,8 @@ export const beginMetrics = (service: Reporter, environment: string | undefined)
     for (const each of combinations(labels) ?? [])
       instrument<Counter>(name, make).add(0, { ...common, ...each });
   }
+  const info = 'quittance_build_info';
+  instrument<ObservableGauge>(info, (options) =>
+    api.getMeter(METER).createObservableGauge(info, options),
+  ).addCallback((result) => result.observe(1, { ...common, ...build }));
 };

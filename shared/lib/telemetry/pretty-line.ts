@@ -14,8 +14,8 @@ const LEVELS: Record<number, readonly [name: string, colour: number]> = {
 const DIM = 2;
 const BOLD = 1;
 
-/** Fields with a place of their own, and the process id, which nobody reads. */
-const OWN_PLACE = new Set(['level', 'time', 'service', 'msg', 'err', 'pid', 'hostname']);
+/** Fields with a place of their own, and those of the process, which nobody reads in each line. */
+const OWN_PLACE = new Set(['level', 'time', 'service', 'version', 'msg', 'err', 'pid', 'hostname']);
 
 /** Control characters of a value could change what a terminal shows. */
 const printable = (text: string): string => text.replaceAll(/[\p{Cc}\u2028\u2029]/gu, '·');

@@ -2,6 +2,7 @@ import { DiagLogLevel, diag } from '@opentelemetry/api';
 import type { Logger } from './logger.ts';
 import type { Reporter } from './metric.ts';
 import { beginMetrics } from './metrics.ts';
+import { build } from './version.ts';
 
 /** The standard variables that enable an export. The SDK reads these and all others. */
 export type TelemetryConfig = {
@@ -48,6 +49,7 @@ export const startTelemetry = async (
   const about = {
     'service.name': config.OTEL_SERVICE_NAME || service,
     'service.namespace': 'quittance',
+    'service.version': build.version,
     ...(config.ENVIRONMENT === undefined ? {} : { 'deployment.environment.name': config.ENVIRONMENT }),
   };
   const stop =

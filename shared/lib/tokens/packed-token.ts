@@ -3,7 +3,7 @@ import { constants, deflateRawSync, inflateRawSync } from 'node:zlib';
 import { z } from 'zod';
 
 /*
- * How tables store compact tokens (docs/adr/0058). Most of a token's characters are field names and
+ * How tables store compact tokens. Most of a token's characters are field names and
  * values that every token has, in base64url.
  */
 

@@ -2,6 +2,7 @@ import path from 'node:path';
 import { superuserPassword } from '../../../deploy/local/servers/postgres-server.ts';
 import { environmentKeys } from '../../../deploy/local/stack/keys.ts';
 import type { Stack } from '../../../deploy/local/stack/stack-file.ts';
+import { oneDatabase } from '../../../shared/db/databases.ts';
 import { TRIAL_NAMESPACE } from '../../../tools/k8s/trial.ts';
 import { openEdge } from './edge.ts';
 import { type Kubectl, kubectl } from './kubectl.ts';
@@ -10,7 +11,7 @@ import { type Kubectl, kubectl } from './kubectl.ts';
 export const TRIAL_FOLDER = path.resolve(import.meta.dirname, '../../../.local/cluster/trial');
 
 /** The parts of a stack that an installation in a cluster has, for the clients of a stack. */
-type ClusterStack = Pick<Stack, 'gateway_url' | 'gateway_urls' | 'mail_url' | 'postgres_url'> & {
+type ClusterStack = Pick<Stack, 'gateway_url' | 'gateway_urls' | 'mail_url' | 'postgres_urls'> & {
   environments: {
     test: Pick<Stack['environments'][string], 'rpc_url' | 'usdc_mint' | 'fee_wallet' | 'fee_payer'>;
   };
@@ -29,7 +30,9 @@ export const openInstallation = async (context: string): Promise<Installation> =
     gateway_url: gateway,
     gateway_urls: [gateway],
     mail_url: `http://${addresses.mail}`,
-    postgres_url: `postgres://postgres:${superuserPassword(TRIAL_FOLDER)}@${addresses['postgres-rw']}/quittance_test`,
+    postgres_urls: oneDatabase(
+      `postgres://postgres:${superuserPassword(TRIAL_FOLDER)}@${addresses['postgres-rw']}/quittance_test`,
+    ),
     environments: {
       test: {
         rpc_url: `http://${addresses.chain}`,
@@ -48,6 +51,6 @@ export const openInstallation = async (context: string): Promise<Installation> =
 export const runningInstallation = (): Promise<Installation> => {
   const context = process.env.CLUSTER_CONTEXT;
   if (context === undefined)
-    throw new Error('CLUSTER_CONTEXT is not set: run `npm run cluster -- --context NAME`');
+    throw new Error('CLUSTER_CONTEXT is not set: run `npm run prove -- cluster --context NAME`');
   return openInstallation(context);
 };

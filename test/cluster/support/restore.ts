@@ -96,12 +96,12 @@ export const operate = async (own: Kubectl, ...words: string[]): Promise<Ops> =>
   }
 };
 
-/** What `npm run reconcile` finds, for every account. */
+/** What `npm run ops -- reconcile` finds, for every account. */
 export const reconcileTrial = async ({ stack }: Installation) => {
   const environment = stack.environments.test;
   const reports = await reconcile({
     environment: 'test',
-    postgresUrl: stack.postgres_url,
+    databases: stack.postgres_urls,
     rpcUrl: environment.rpc_url,
     mint: environment.usdc_mint,
     feeWallet: environment.fee_wallet,

@@ -82,7 +82,7 @@ export const removeThree = async (own: Kubectl): Promise<void> => {
   const { spec } = await own.json(['get', 'service', 'postgres-rw']);
   const primary = spec.selector['statefulset.kubernetes.io/pod-name'];
   if (primary !== 'postgres-0')
-    throw new Error(`the primary is ${primary}: delete the trial with npm run cluster -- --delete`);
+    throw new Error(`the primary is ${primary}: delete the trial with npm run prove -- cluster --delete`);
   await removeBus(own);
   await selectPrimary(own, null);
   await applyAgain(own);

@@ -11,6 +11,7 @@ import {
 import { createApi, must } from '../../../deploy/local/seed/api.ts';
 import { signIn } from '../../../deploy/local/seed/sign-in.ts';
 import type { RunningStack } from '../../../deploy/local/stack/stack.ts';
+import type { Process } from '../../../shared/bus/builds.ts';
 import { newNkeySeed } from '../../../shared/bus/nkey.ts';
 import { inOne } from '../../support/base/in-one.ts';
 import { waitFor } from '../../support/base/wait.ts';
@@ -160,6 +161,16 @@ export const operators = (stack: () => RunningStack): void =>
         );
       expect((await ops('lanes', 'show')).out).toMatch(/settlement +[0-9a-f]{18} +\d+ % +0 1 2/);
     }, 90_000);
+
+    test('versions shows the build of each process, of every replica', async () => {
+      const { code, out } = await ops('versions', '--json');
+      const { processes, missing } = JSON.parse(out) as { processes: Process[]; missing: string[] };
+      expect([code, missing]).toEqual([0, []]);
+      expect(processes.filter(({ program }) => program === 'settlement')).toHaveLength(2);
+      const health = await (await fetch(`${stack().stack.gateway_url}/v1/health`)).json();
+      for (const { version, commit } of processes) expect(health).toMatchObject({ version, commit });
+      expect((await ops('versions')).out).toMatch(/^gateway +\d+\.\d+\.\d+ +\w+ +20\d\d-/m);
+    });
 
     test('both settlements apply a pause and its end', async () => {
       const quote = await quoteOf(api(), vendor);

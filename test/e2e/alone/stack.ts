@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type RunningStack, startStack } from '../../../deploy/local/stack/stack.ts';
 import type { Stack } from '../../../deploy/local/stack/stack-file.ts';
-import { externalServers } from '../../support/jest/external-servers.ts';
+import { externalServers, testDatabases } from '../../support/jest/external-servers.ts';
 import { testStateDir } from '../../support/servers/test-state.ts';
 
 /** The limits of an account do not allow the polls of the scenarios. */
@@ -25,6 +25,7 @@ export const startAlone = (): Promise<RunningStack> =>
     durable: false,
     operators: ['jane', 'joe'],
     instances: { gateway: 2, settlement: 2 },
+    databases: testDatabases,
     external: externalServers,
   });
 

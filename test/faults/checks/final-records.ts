@@ -4,7 +4,9 @@ import { placeOf, reconcile } from '../../../tools/reconcile.ts';
 import type { Access } from '../access.ts';
 import type { Break } from '../break.ts';
 import { HANDS, inParallel } from '../recovery.ts';
+import { readEventDifferences } from './account-events.ts';
 import { readLeftRows } from './left-rows.ts';
+import type { WebhookReceiver } from './sent-webhooks.ts';
 
 const PAGE = 1000;
 
@@ -91,25 +93,15 @@ export type SettlementRow = {
   quote_amount: string;
   fee_amount: string;
   accrued_fee: string;
-  status:
-    | 'pending'
-    | 'authorized'
-    | 'capturing'
-    | 'issued'
-    | 'redeemed'
-    | 'expired'
-    | 'voided'
-    | 'merged'
-    | 'failed';
+  status: 'pending' | 'authorized' | 'capturing' | 'issued' | 'redeemed' | 'expired' | 'voided' | 'failed';
   chain_status: 'none' | 'pending' | 'confirmed' | 'finalized' | 'failed';
   tx_hash: string | null;
   superseded_tx_hashes: string[];
   holding: boolean;
   refund_reserved: string;
   /** The ceiling of an authorization, of which `quote_amount` was captured. */
-  max_amount: string | null;
-  /** Of an extension: the authorization that it extended. */
-  extends: string | null;
+  ceiling: string | null;
+  used: string | null;
   units_total: number | null;
   units_consumed: number;
   redeemed_at: Date | null;
@@ -125,11 +117,29 @@ type Usage = { id: string; held: string; spent: string };
 /** The records of all services, after the recovery phase. */
 export type FinalRecords = Awaited<ReturnType<typeof readFinalRecords>>;
 
-/** Reads the records that every campaign compares. */
-export const readFinalRecords = async ({ query, stack }: Access) => {
+/** A settlement `s` as `SettlementRow`, whatever its kind. */
+const SETTLEMENTS = `
+  select s.*, s.units_consumed::float8 as units_consumed, t.ceiling, t.used_pico / 1000000 as used, i.message_hash, i.payout_address,
+    i.accrued_fee
+  from settlement.settlements s left join settlement.authorizations t using (settlement_id)
+  left join settlement.incoming_payments i using (settlement_id)`;
+
+/** The settlements of a service, which no acceptance of a campaign names. */
+export const settlementsOfService = ({ query }: Pick<Access, 'query'>, serviceId: string) =>
+  query<SettlementRow>(`${SETTLEMENTS} where s.service_id = $1`, [serviceId]);
+
+/**
+ * Reads the records that every campaign compares.
+ * @param webhooks the receiver of the vendors; undefined: the installation cannot reach one
+ */
+export const readFinalRecords = async (
+  { query, stack }: Access,
+  webhooks?: Pick<WebhookReceiver, 'readUnsent'>,
+) => {
+  const eventDifferences = await readEventDifferences({ query });
   const settlements = await query<SettlementRow>(`
-    select s.*, s.units_consumed::float8 as units_consumed, a.committed_at as accepted_at from settlement.settlements s
-    join campaign.acceptances a using (settlement_id)`);
+    select s.*, a.committed_at as accepted_at
+    from (${SETTLEMENTS}) as s join campaign.acceptances a using (settlement_id)`);
   const transactions = await query<TransactionRow>(
     'select signature, intent_id, status from chain_submitter.transactions',
   );
@@ -148,6 +158,8 @@ export const readFinalRecords = async ({ query, stack }: Access) => {
       'select delegate_id as id, total_held::text as held, total_spent::text as spent from settlement.delegates',
     ),
     left: await readLeftRows({ query }),
+    eventDifferences,
+    unsentWebhooks: (await webhooks?.readUnsent()) ?? [],
     /** The reconciliation of every account's history with the records, as an operator runs it. */
     reconciled: await reconcile(placeOf(stack, 'test')),
   };
@@ -163,7 +175,7 @@ export const notOnTheChain = (
     .map(({ settlement_id, tx_hash }) => `${settlement_id}: ${tx_hash} is not on the chain`);
 
 /** It has ended, and never had a transaction. */
-const ENDED_WITHOUT_CHAIN: readonly SettlementRow['status'][] = ['voided', 'merged'];
+const ENDED_WITHOUT_CHAIN: readonly SettlementRow['status'][] = ['voided'];
 
 const PAID_ALREADY = 'the quote is paid already';
 
@@ -200,7 +212,7 @@ const invariants: Record<string, (of: FinalRecords) => string[]> = {
   },
 
   /**
-   * `npm run reconcile` finds nothing missing, doubled, altered or unrecorded, transfer by
+   * `npm run ops -- reconcile` finds nothing missing, doubled, altered or unrecorded, transfer by
    * transfer.
    */
   'reconciliation-finds-nothing': ({ reconciled }) =>
@@ -209,6 +221,11 @@ const invariants: Record<string, (of: FinalRecords) => string[]> = {
       .flatMap(({ account, findings }) =>
         findings.map(({ kind, amount, what }) => `${account}: ${kind} ${amount}, ${what}`),
       ),
+
+  /** `GET /v1/events` of every account is what the records say, whatever the stream has lost. */
+  'accounts-got-every-event': ({ eventDifferences }) => eventDifferences,
+
+  'webhooks-were-sent': ({ unsentWebhooks }) => unsentWebhooks,
 
   'outboxes-and-quarantine-empty': ({ left }) =>
     left.filter(({ rows }) => rows > 0).map(({ table, rows }) => `${rows} rows in ${table}`),

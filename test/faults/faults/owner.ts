@@ -40,8 +40,8 @@ const failing = (fixture: Fixture, name: string, deed: 'overwritten' | 'emptied'
     const calls = Promise.all(attempts.map(client.settle));
     const signed = async () => {
       const [row] = await harness.query<{ n: number }>(
-        `select count(*)::int as n from chain_submitter.intents join settlement.settlements on object_id = settlement_id
-         where payment_attempt_id = any($1) and intents.status = 'signed'`,
+        `select count(*)::int as n from chain_submitter.intents
+         where request ->> 'payment_attempt_id' = any($1) and status = 'signed'`,
         [attempts.map(({ id }) => id)],
       );
       return row!.n === attempts.length;

@@ -1,6 +1,7 @@
 import { globSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { STREAMS } from '../../../shared/bus/topology.ts';
 import { type Fault, over } from '../fault.ts';
 import type { Harness } from '../harness.ts';
 import { serviceNames } from './kill.ts';
@@ -47,6 +48,19 @@ export const serverFaults = (harness: Harness): Fault[] => [
       const blocks = globSync('**/*.blk', { cwd: folder });
       for (const block of blocks) rmSync(path.join(folder, block), { force: true });
       return blocks.length > 0 ? over : null;
+    },
+  },
+  {
+    // What a full stream does to a reader that is away: its messages are gone before it reads them.
+    name: 'events-dropped',
+    holdMs: [2000, 5000],
+    inject: async () => {
+      const bringUp = keepDown(harness, 'webhook');
+      return async () => {
+        const { streams } = await harness.bus.jetstreamManager();
+        await streams.purge(STREAMS.events);
+        await bringUp();
+      };
     },
   },
   { name: 'nats-down', holdMs: [1000, 4000], inject: async () => keepDown(harness, 'nats-server') },

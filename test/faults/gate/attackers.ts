@@ -10,7 +10,7 @@ import { createPortPicker } from '../../../deploy/local/servers/ports.ts';
 import type { Stack } from '../../../deploy/local/stack/stack-file.ts';
 import { atOnce } from '../../support/servers/stack.ts';
 import type { Access } from '../access.ts';
-import type { SettlementRow } from '../checks/final-records.ts';
+import { settlementsOfService } from '../checks/final-records.ts';
 import { untilShown } from '../checks/shown-once.ts';
 import { until } from '../recovery.ts';
 import type { Rng } from '../rng.ts';
@@ -189,11 +189,9 @@ export const startAttackers = async (
       await endAll(query, seller.serviceId, deadline);
     },
     readCase: async (): Promise<AttackCase> => {
-      const rows = await query<SettlementRow>('select * from settlement.settlements where service_id = $1', [
-        seller.serviceId,
-      ]);
+      const rows = await settlementsOfService({ query }, seller.serviceId);
       const used = await query<{ settlement_id: string; used: string }>(
-        `select settlement_id, sum(units)::text as used from settlement.consumptions
+        `select settlement_id, (sum(amount_pico) / 1000000)::bigint::text as used from settlement.uses
          where settlement_id = any($1) group by settlement_id`,
         [rows.map(({ settlement_id }) => settlement_id)],
       );

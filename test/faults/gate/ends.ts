@@ -17,7 +17,8 @@ export const untilEnded = (query: Access['query'], serviceId: string, deadline: 
 /** Ends what is authorized and left over of a service, and waits until its payments are decided. */
 export const endAll = async (query: Access['query'], serviceId: string, deadline: number): Promise<void> => {
   await query(
-    'update settlement.settlements set capture_due_at = now() where service_id = $1 and capture_due_at is not null',
+    `update settlement.authorizations as a set due_at = now() from settlement.settlements as s
+     where s.settlement_id = a.settlement_id and s.service_id = $1 and a.due_at is not null`,
     [serviceId],
   );
   await untilEnded(query, serviceId, deadline);

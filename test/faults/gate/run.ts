@@ -8,7 +8,7 @@ import { createPortPicker } from '../../../deploy/local/servers/ports.ts';
 import type { Stack } from '../../../deploy/local/stack/stack-file.ts';
 import { atOnce } from '../../support/servers/stack.ts';
 import type { Access } from '../access.ts';
-import type { SettlementRow } from '../checks/final-records.ts';
+import { settlementsOfService } from '../checks/final-records.ts';
 import { type Buyer, createBuyer } from './buyers.ts';
 import { endAll } from './ends.ts';
 import { type Case, paidOf } from './invariants.ts';
@@ -102,8 +102,7 @@ export const startGateRun = async (
     lane.open.push(...later);
   };
 
-  const rowsOf = () =>
-    query<SettlementRow>('select * from settlement.settlements where service_id = $1', [seller.serviceId]);
+  const rowsOf = () => settlementsOfService({ query }, seller.serviceId);
 
   return {
     log,

@@ -66,8 +66,8 @@ export const incomingMutations: readonly Mutation[] = [
     patches: [
       {
         file: 'services/settlement/record/store/record-progress.ts',
-        from: 'case when $' + '{isIncluded} then 0 else accrued_fee end as returned_fee',
-        to: 'case when $' + '{isIncluded} then accrued_fee else accrued_fee end as returned_fee',
+        from: 'case when $' + '{isIncluded} then 0 else coalesce(accrued_fee, 0) end as returned_fee',
+        to: 'case when $' + '{isIncluded} then accrued_fee else coalesce(accrued_fee, 0) end as returned_fee',
       },
     ],
     faults: ['source-emptied-x402'],
@@ -89,7 +89,13 @@ export const incomingMutations: readonly Mutation[] = [
     name: 'one-payment-per-identifier',
     rule: 'docs/design/interop.md, 1: so is the payment-identifier, of what did not fail',
     traffic: 'x402',
-    sql: 'drop index settlement.settlements_by_external_id',
+    patches: [
+      {
+        file: 'services/settlement/keys/store.ts',
+        from: 'OF_MESSAGE: Keys = { ...RETURNED, message',
+        to: 'OF_MESSAGE: Keys = { quote: RETURNED.quote!, message',
+      },
+    ],
     faults: ['kill-identity'],
   },
   {
@@ -111,7 +117,7 @@ export const incomingMutations: readonly Mutation[] = [
     traffic: 'x402',
     patches: [
       {
-        file: 'services/settlement/record/store/incoming-payments.ts',
+        file: 'services/settlement/record/store/incoming/incoming-payments.ts',
         from: 'and redeem_id = hand_out_id and redeem_id = $' + '{redeemId}',
         to: 'and redeem_id = hand_out_id and $' + '{redeemId}::text is not null',
       },
@@ -122,7 +128,7 @@ export const incomingMutations: readonly Mutation[] = [
     name: 'one-settlement-per-message',
     rule: 'docs/design/interop.md, 1: the message is unique for ever',
     traffic: 'x402',
-    sql: 'drop index settlement.settlements_by_message',
+    sql: 'alter table settlement.settlement_keys drop constraint settlement_keys_pkey',
     faults: ['kill-identity'],
   },
   {

@@ -2,8 +2,8 @@ import type { TrafficName } from '../break.ts';
 
 /**
  * Each rule of docs/design/settle.md that a campaign can check, switched off alone. A campaign that
- * then does not break proves nothing. `npm run faults -- --mutate <name>` runs one, `--mutate all`
- * each in turn, with the traffic that needs the rule.
+ * then does not break proves nothing. `npm run prove -- faults --mutate <name>` runs one, `--mutate
+ * all` each in turn, with the traffic that needs the rule.
  */
 export type Mutation = {
   name: string;

@@ -20,7 +20,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'one-settlement-per-quote',
     rule: '2',
-    sql: 'drop index settlement.settlements_by_quote',
+    sql: 'alter table settlement.settlement_keys drop constraint settlement_keys_pkey',
     faults: ['redis-kill'],
   },
   {
@@ -215,6 +215,32 @@ export const mutations: readonly Mutation[] = [
       },
     ],
     faults: ['redis-kill'],
+  },
+  {
+    name: 'lost-events-are-read-again',
+    rule: 'docs/adr/0084: the stream is only what wakes a subscriber',
+    patches: [
+      {
+        file: 'shared/events/catch-up.ts',
+        from: 'if (missed_since === null) return false;',
+        to: "if (missed_since !== '') return false;",
+      },
+    ],
+    faults: ['events-dropped'],
+    breaks: 'accounts-got-every-event',
+  },
+  {
+    name: 'every-event-is-addressed',
+    rule: 'services/webhook/events/README.md: an event and its deliveries are one statement',
+    patches: [
+      {
+        file: 'services/webhook/events/store.ts',
+        from: 'where disabled_reason is null and',
+        to: 'where disabled_reason is null and random() < 0.95 and',
+      },
+    ],
+    faults: ['kill-webhook'],
+    breaks: 'webhooks-were-sent',
   },
   ...clientMutations,
   ...incomingMutations,

@@ -32,7 +32,7 @@ export const paymentsOf = ({ finalState }: Case, quoteId: string): FinalizedTran
     return transaction?.succeeded ? [transaction] : [];
   });
 
-const UNPAID: readonly SettlementRow['status'][] = ['failed', 'voided', 'merged'];
+const UNPAID: readonly SettlementRow['status'][] = ['failed', 'voided'];
 export const isPaid = (row: SettlementRow | undefined): boolean =>
   row !== undefined && !UNPAID.includes(row.status) && row.chain_status !== 'failed';
 

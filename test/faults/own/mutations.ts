@@ -45,7 +45,7 @@ export const clientMutations: readonly Mutation[] = [
     patches: [
       { file: 'services/settlement/record/store/refundable.ts', from: '    for update`);', to: '`);' },
     ],
-    sql: 'alter table settlement.settlements drop constraint settlements_check1',
+    sql: 'alter table settlement.settlements drop constraint settlements_amounts',
     faults: ['kill-webhook'],
   },
   {
@@ -78,7 +78,7 @@ export const clientMutations: readonly Mutation[] = [
     patches: [
       {
         file: 'services/settlement/record/store/consumptions.ts',
-        from: ' and units_consumed + wanted <= units_total',
+        from: ' and units_consumed + units <= units_total',
         to: '',
       },
     ],

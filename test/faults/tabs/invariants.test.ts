@@ -1,40 +1,36 @@
 import { expect, test } from '@jest/globals';
 import type { SettlementRow } from '../checks/final-records.ts';
-import { type Ended, judgeTabs } from './invariants.ts';
+import { type Ended, type ExtensionRow, judgeTabs } from './invariants.ts';
 import type { Extension, Tab } from './log.ts';
 
 /** The invariants about extensions find what they are for. A campaign only shows that they hold. */
 const CEILING = '500000';
 const row = (more: Partial<SettlementRow>) =>
-  ({ extends: null, holding: false, max_amount: null, units_consumed: 0, ...more }) as SettlementRow;
+  ({ holding: false, ceiling: null, used: null, ...more }) as SettlementRow;
 const extension = (more: Partial<Extension> = {}): Extension => ({
   attemptId: 'more',
   quote: { max_amount: '300000' } as Extension['quote'],
   isDecided: true,
   isCounted: true,
-  ids: new Set(['stl_more']),
+  ids: new Set(['ext_more']),
   ceilings: new Set(['800000']),
   ...more,
 });
-const merged = (more: Partial<SettlementRow> = {}) =>
-  row({
-    settlement_id: 'stl_more',
-    payment_attempt_id: 'more',
-    status: 'merged',
-    chain_status: 'none',
-    quote_amount: '300000',
-    extends: 'stl_tab',
-    ...more,
-  });
+const recorded = (extension_id = 'ext_more'): ExtensionRow => ({
+  extension_id,
+  settlement_id: 'stl_tab',
+  payment_attempt_id: 'more',
+  amount: '300000',
+});
 /** A tab that was extended by 0.3 USDC, used by 0.7 USDC, and captured. */
 const ended = ({
   asked = [extension()],
-  records = [merged()],
+  records = [recorded()],
   max = '800000',
   captured = '700000',
 }: {
   asked?: Extension[];
-  records?: SettlementRow[];
+  records?: ExtensionRow[];
   max?: string;
   captured?: string;
 } = {}): Ended => ({
@@ -49,11 +45,11 @@ const ended = ({
     status: 'redeemed',
     chain_status: 'finalized',
     quote_amount: captured,
-    max_amount: max,
-    units_consumed: 700_000,
+    ceiling: max,
+    used: '700000',
   }),
   uses: new Map([['0/0', 700_000n]]),
-  merged: records,
+  extensions: records,
 });
 const broken = (of: Ended) =>
   judgeTabs({ tabs: [of], moved: [], forks: 0 }).map(({ invariant }) => invariant);
@@ -72,12 +68,12 @@ test.each<[string, Ended, string[]]>([
   ],
   [
     'whose extension is recorded twice',
-    ended({ records: [merged(), merged({ settlement_id: 'stl_again' })], max: '1100000' }),
+    ended({ records: [recorded(), recorded('ext_again')], max: '1100000' }),
     ['counted-extension-is-recorded'],
   ],
   [
-    'whose extension holds an amount',
-    ended({ records: [merged({ holding: true })] }),
+    'whose extension has another amount than its quote',
+    ended({ records: [{ ...recorded(), amount: '300001' }], max: '800001' }),
     ['counted-extension-is-recorded'],
   ],
   ['extended by more than its quotes', ended({ max: '1100000' }), ['ceiling-is-the-sum-of-the-quotes']],

@@ -6,13 +6,20 @@ import { sumOf, type Tab, usageId } from './log.ts';
 /** The smallest fee: use that does not exceed it is void. */
 const FEE = 10_000n;
 
+/** An extension as settlement records it. */
+export type ExtensionRow = {
+  extension_id: string;
+  settlement_id: string;
+  payment_attempt_id: string;
+  amount: string;
+};
+
 /** A tab with its records. */
 export type Ended = {
   tab: Tab;
   row: SettlementRow | undefined;
   uses: ReadonlyMap<string, bigint>;
-  /** The records of its extensions. */
-  merged: readonly SettlementRow[];
+  extensions: readonly ExtensionRow[];
 };
 type Moved = { who: string; expected: bigint; balance: bigint };
 export type Case = { tabs: readonly Ended[]; moved: readonly Moved[]; forks: number };
@@ -37,9 +44,9 @@ const ofTab: Record<string, (ended: Ended, forks: number) => string | null> = {
     const { row } = ended;
     if (row === undefined) return ended.uses.size === 0 ? null : 'uses without a settlement';
     const used = usedOf(ended);
-    return used === BigInt(row.units_consumed) && used <= BigInt(row.max_amount!)
+    return used === BigInt(row.used!) && used <= BigInt(row.ceiling!)
       ? null
-      : `${used} in uses, ${row.units_consumed} recorded, of ${row.max_amount}`;
+      : `${used} in uses, ${row.used} recorded, of ${row.ceiling}`;
   },
 
   /** Each use counts once with its amount, and those of a call all or none. */
@@ -56,17 +63,17 @@ const ofTab: Record<string, (ended: Ended, forks: number) => string | null> = {
   },
 
   /** An extension that was answered with 200 is recorded once, with its amount. */
-  'counted-extension-is-recorded': ({ tab, merged }) => {
+  'counted-extension-is-recorded': ({ tab, extensions }) => {
     for (const { attemptId, quote, isCounted, ids, ceilings } of tab.extensions) {
-      const own = merged.filter((row) => row.payment_attempt_id === attemptId);
+      const own = extensions.filter((row) => row.payment_attempt_id === attemptId);
       const [row] = own;
       if (own.length > 1) return `the extension ${attemptId} is recorded ${own.length} times`;
       if (row === undefined && isCounted)
         return `the extension ${attemptId} was counted, and is not recorded`;
-      if (row !== undefined && (row.quote_amount !== quote.max_amount || row.holding))
-        return `the extension ${row.settlement_id} has ${row.quote_amount}, its quote ${quote.max_amount}`;
-      if ([...ids].some((id) => id !== row?.settlement_id))
-        return `the extension ${row?.settlement_id} was answered as ${[...ids]}`;
+      if (row !== undefined && row.amount !== quote.max_amount)
+        return `the extension ${row.extension_id} has ${row.amount}, its quote ${quote.max_amount}`;
+      if ([...ids].some((id) => id !== row?.extension_id))
+        return `the extension ${row?.extension_id} was answered as ${[...ids]}`;
       const least = CEILING + BigInt(quote.max_amount);
       if ([...ceilings].some((ceiling) => BigInt(ceiling) < least))
         return `the extension ${attemptId} of ${quote.max_amount} was answered with ${[...ceilings]}`;
@@ -74,13 +81,13 @@ const ofTab: Record<string, (ended: Ended, forks: number) => string | null> = {
     return null;
   },
 
-  'ceiling-is-the-sum-of-the-quotes': ({ tab, row, merged }) => {
-    if (row === undefined) return merged.length === 0 ? null : 'extensions of no settlement';
+  'ceiling-is-the-sum-of-the-quotes': ({ tab, row, extensions }) => {
+    if (row === undefined) return extensions.length === 0 ? null : 'extensions of no settlement';
     const known = new Set(tab.extensions.map(({ attemptId }) => attemptId));
-    const stranger = merged.find(({ payment_attempt_id: id }) => !known.has(id));
-    if (stranger !== undefined) return `nobody asked for the extension ${stranger.settlement_id}`;
-    const sum = merged.reduce((all, { quote_amount }) => all + BigInt(quote_amount), CEILING);
-    if (BigInt(row.max_amount!) !== sum) return `the ceiling is ${row.max_amount}, the quotes say ${sum}`;
+    const stranger = extensions.find(({ payment_attempt_id: id }) => !known.has(id));
+    if (stranger !== undefined) return `nobody asked for the extension ${stranger.extension_id}`;
+    const sum = extensions.reduce((all, { amount }) => all + BigInt(amount), CEILING);
+    if (BigInt(row.ceiling!) !== sum) return `the ceiling is ${row.ceiling}, the quotes say ${sum}`;
     return isCaptured(row) && BigInt(row.quote_amount) > sum
       ? `${row.quote_amount} captured of ${sum}`
       : null;
@@ -153,7 +160,7 @@ export const lossOf = (tabs: readonly Ended[]): { total: bigint; most: bigint; t
 export const extensionsOf = (tabs: readonly Ended[]) => ({
   asked: tabs.reduce((sum, { tab }) => sum + tab.extensions.length, 0),
   counted: tabs.reduce((sum, { tab }) => sum + tab.extensions.filter(({ isCounted }) => isCounted).length, 0),
-  recorded: tabs.reduce((sum, { merged }) => sum + merged.length, 0),
+  recorded: tabs.reduce((sum, { extensions }) => sum + extensions.length, 0),
   beyond: tabs.filter(({ row }) => isCaptured(row) && BigInt(row!.quote_amount) > CEILING).length,
 });
 

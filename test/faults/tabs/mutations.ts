@@ -1,6 +1,6 @@
 import type { Mutation } from '../mutations/mutation.ts';
 
-const consumptions = 'services/settlement/record/store/consumptions.ts';
+const uses = 'services/settlement/record/store/uses.ts';
 const stalled = 'services/settlement/record/store/stalled.ts';
 const authorizations = 'services/settlement/record/store/authorizations.ts';
 
@@ -13,15 +13,15 @@ export const tabMutations: readonly Mutation[] = [
     name: 'use-stays-within-the-ceiling',
     rule: '20: the sum of the uses never exceeds the ceiling',
     traffic: 'tabs',
-    patches: [{ file: consumptions, from: ' and units_consumed + wanted <= max_amount', to: '' }],
-    sql: 'alter table settlement.settlements drop constraint settlements_units, drop constraint settlements_authorization',
+    patches: [{ file: uses, from: 'a.used_pico + wanted <= ', to: '0 < ' }],
+    sql: 'alter table settlement.authorizations drop constraint authorizations_use',
     faults: ['kill-webhook'],
   },
   {
     name: 'capture-names-its-use',
     rule: '21: a newer use makes a capture decide again',
     traffic: 'tabs',
-    patches: [{ file: authorizations, from: ' and s.units_consumed = input.used', to: '' }],
+    patches: [{ file: authorizations, from: ' = input.used and ', to: ' >= 0 and ' }],
     faults: ['kill-webhook'],
   },
   {
@@ -42,7 +42,9 @@ export const tabMutations: readonly Mutation[] = [
     name: 'capture-names-its-extensions',
     rule: '26: the job of a capture names every quote that has extended the ceiling',
     traffic: 'tabs',
-    patches: [{ file: stalled, from: 'case when extensions is not null then', to: 'case when false then' }],
+    patches: [
+      { file: stalled, from: 'case when is_authorization then nullif', to: 'case when false then nullif' },
+    ],
     faults: ['kill-webhook'],
   },
 ];

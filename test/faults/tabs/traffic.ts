@@ -16,7 +16,16 @@ import type { FinalRecords } from '../checks/final-records.ts';
 import { HANDS, inParallel, until } from '../recovery.ts';
 import type { Traffic } from '../traffic.ts';
 import { createTabClient } from './client.ts';
-import { type Case, type Ended, extensionsOf, isCaptured, judgeTabs, lossOf, usesOf } from './invariants.ts';
+import {
+  type Case,
+  type Ended,
+  type ExtensionRow,
+  extensionsOf,
+  isCaptured,
+  judgeTabs,
+  lossOf,
+  usesOf,
+} from './invariants.ts';
 import { startTabs } from './load.ts';
 import { type Buyer, createTabLog, type TabLog } from './log.ts';
 
@@ -60,7 +69,7 @@ const readUses = async ({ query }: Access, settlementIds: readonly string[]) => 
   const uses = new Map<string, Map<string, bigint>>(settlementIds.map((id) => [id, new Map()]));
   for (let from = 0; from < settlementIds.length; from += TABS_PER_READ) {
     const rows = await query<{ id: string; usage_id: string; amount: string }>(
-      `select settlement_id as id, request_id as usage_id, units::text as amount from settlement.consumptions
+      `select settlement_id as id, usage_id, (amount_pico / 1000000)::text as amount from settlement.uses
        where settlement_id = any($1)`,
       [settlementIds.slice(from, from + TABS_PER_READ)],
     );
@@ -101,7 +110,7 @@ const readCase = async (
 ): Promise<Case> => {
   const rows = new Map(
     records.settlements
-      .filter(({ max_amount }) => max_amount !== null)
+      .filter(({ ceiling }) => ceiling !== null)
       .map((row) => [`${row.account_id}/${row.payment_attempt_id}`, row]),
   );
   const uses = await readUses(
@@ -109,13 +118,13 @@ const readCase = async (
     [...rows.values()].map(({ settlement_id }) => settlement_id),
   );
   const extensions = Map.groupBy(
-    records.settlements.filter((row) => row.extends !== null),
-    (row) => row.extends!,
+    await access.query<ExtensionRow>('select * from settlement.extensions'),
+    ({ settlement_id }) => settlement_id,
   );
   const tabs = log.tabs.map((tab): Ended => {
     const row = rows.get(`${tab.buyer.consumer.signIn.account.account_id}/${tab.attemptId}`);
     const { settlement_id: id = '' } = row ?? {};
-    return { tab, row, uses: uses.get(id) ?? new Map(), merged: extensions.get(id) ?? [] };
+    return { tab, row, uses: uses.get(id) ?? new Map(), extensions: extensions.get(id) ?? [] };
   });
   return { tabs, moved: await readMoved(access, tabs, { before, forks }), forks };
 };
@@ -123,13 +132,13 @@ const readCase = async (
 const linesOf = ({ tabs }: Pick<Case, 'tabs'>, log: TabLog): string[] => {
   const loss = lossOf(tabs);
   const { reported, recorded } = usesOf(tabs);
-  const { asked, counted, recorded: merged, beyond } = extensionsOf(tabs);
+  const extended = extensionsOf(tabs);
   const ended: Record<string, number> = {};
   for (const { row } of tabs) ended[row?.status ?? 'refused'] = (ended[row?.status ?? 'refused'] ?? 0) + 1;
   return [
     `tabs: ${listOf(ended)}`,
     `uses: ${reported} reported, ${recorded} recorded`,
-    `extensions: ${asked} asked for, ${counted} counted, ${merged} recorded, ${beyond} captures beyond the first ceiling`,
+    `extensions: ${extended.asked} asked for, ${extended.counted} counted, ${extended.recorded} recorded, ${extended.beyond} captures beyond the first ceiling`,
     `lost to cheaters: ${displayUsdc(loss.total)} by ${loss.tabs} tabs, ${displayUsdc(loss.most)} at most by one`,
     `answers: ${listOf(Object.fromEntries(log.answers))}`,
   ];
@@ -198,9 +207,7 @@ export const tabTraffic = ({
         await inParallel(more, HANDS, (extend) => until(deadline, extend));
         const waiting = authorized().filter(({ end }) => end === 'captured');
         await inParallel(waiting, HANDS, (tab) => until(deadline, () => client.capture(tab)));
-        await access.query(
-          'update settlement.settlements set capture_due_at = now() where capture_due_at is not null',
-        );
+        await access.query('update settlement.authorizations set due_at = now() where due_at is not null');
       },
       evaluate: async (records, { forks }) => {
         const of = await readCase(access, { log, before, forks }, records);

@@ -2,6 +2,7 @@ import pg from 'pg';
 import type { ServiceName } from '../../../shared/contract/service.ts';
 import { connectPool } from '../../../shared/db/pool.ts';
 import { createTestDatabase } from '../../support/servers/database.ts';
+import { isCitus } from '../../support/servers/database-handle.ts';
 import { EPOCH, type Recorder, type Statement } from '../database.ts';
 import { Broken, type Harness } from '../harness.ts';
 import { createMirror, rowsOf, type Tables, type View } from './mirror.ts';
@@ -17,9 +18,12 @@ type Executed = {
   result: { rows: unknown[] } | { code: unknown };
 };
 
-/** Gives Postgres the virtual time, which every statement reads through `app_now()`. */
-const VIRTUAL_CLOCK = `
-  create or replace function public.app_now() returns timestamptz language sql stable as
+/**
+ * Gives Postgres the virtual time, which every statement reads through `app_now()`. The coordinator
+ * of a cluster evaluates it (deploy/citus/settlement.sql).
+ */
+const virtualClock = () => `
+  create or replace function public.app_now() returns timestamptz language sql ${isCitus() ? 'immutable' : 'stable'} as
   $$ select to_timestamp(current_setting('simulation.now')::float8 / 1000) $$`;
 
 /** JSON in which money is text. */
@@ -68,7 +72,7 @@ export const openShadows = async (harness: Harness) => {
   const database = await createTestDatabase();
   const admin = new pg.Client({ connectionString: database.adminUrl, types: TYPES as never });
   await admin.connect();
-  await admin.query(VIRTUAL_CLOCK);
+  await admin.query(virtualClock());
   const opened: Shadow[] = [];
   return {
     statements: () => opened.reduce((sum, shadow) => sum + shadow.statements(), 0),

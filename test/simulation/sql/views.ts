@@ -1,6 +1,10 @@
+import { picoOf } from '../../../shared/lib/money/pico.ts';
 import { byteaText, tokenHash } from '../../../shared/lib/tokens/packed-token.ts';
 import { EPOCH } from '../database.ts';
 import type { FundingTables } from '../funding-tables.ts';
+import { isIncoming } from '../incoming-tables.ts';
+import { isOutgoing } from '../outgoing-settlement.ts';
+import { keysOf, type Settlement } from '../settlement-rows.ts';
 import type { SettlementTables } from '../settlement-tables.ts';
 import type { SubmitterTables } from '../submitter-tables.ts';
 import type { View } from './mirror.ts';
@@ -14,11 +18,20 @@ const pick = (row: object, names: string): Record<string, unknown> =>
 const timeOf = (at: number | null | undefined): number | null => (at == null ? null : EPOCH + at);
 
 const SETTLEMENT = `settlement_id rail account_id payment_attempt_id delegate_id wallet_id quote_id
-  vendor_account_id service_id quote_amount fee_amount redeem_window_seconds units_total max_amount units_consumed
-  capture_mode capture_threshold capture_due_at capturing_at at_risk_at voided_at extends extensions refund_reserved status
+  vendor_account_id service_id quote_amount fee_amount redeem_window_seconds units_total units_consumed
+  refund_reserved status
   chain_status holding generation tx_hash superseded_tx_hashes issued_at redeem_expires_at redeemed_at redeem_id
-  failure_code failure_message payer_address source_account service_name resource accrued_fee dispatch_count created_at
-  message_hash memo hand_out_id external_id`;
+  failure_code failure_message dispatch_count created_at`;
+const INCOMING = `settlement_id created_at payer_address source_account service_name payout_address message_hash memo
+  external_id resource accrued_fee hand_out_id`;
+const OUTGOING = `settlement_id account_id created_at payer_address source_account service_name resource message_hash
+  x402_version capped_at`;
+const AUTHORIZATION = `settlement_id account_id vendor_account_id wallet_id mode ceiling threshold extensions
+  ends_at due_at retry_at at_risk_at capturing_at voided_at created_at`;
+const isUnderWay = ({ chain_status }: { chain_status: string }): boolean =>
+  chain_status === 'pending' || chain_status === 'confirmed';
+const expiresFrom = ({ status, redeem_window_seconds: window, created_at }: Settlement): number | null =>
+  window !== null && (status === 'pending' || status === 'issued') ? created_at + window * 1000 : null;
 
 /** The tables of settlement. Its outbox is emptied by the model of the relay, so it is no view. */
 export const settlementViews = ({
@@ -29,6 +42,7 @@ export const settlementViews = ({
   reservations,
   approvals,
   consume,
+  using,
 }: SettlementTables): readonly View[] => [
   {
     table: 'payers',
@@ -57,14 +71,67 @@ export const settlementViews = ({
     rows: () =>
       [...settlements.values()].map((row) => ({
         ...pick(row, SETTLEMENT),
+        is_authorization: (row.ceiling ?? null) !== null,
+        under_way_since: isUnderWay(row) ? (row.capturing_at ?? row.created_at) : null,
+        expires_from: expiresFrom(row),
         progressed_at: timeOf(row.progressed_at),
-        capture_retry_at: row.capture_retry_at ?? null,
-        handed_out_at: timeOf((row as { handed_out_at?: number | null }).handed_out_at),
         settlement_token_hash:
           row.settlement_token === null
             ? null
             : Buffer.from(byteaText(tokenHash(row.settlement_token)).slice(2), 'hex'),
       })),
+  },
+  {
+    table: 'incoming_payments',
+    key: ['settlement_id'],
+    rows: () =>
+      [...settlements.values()].filter(isIncoming).map((row) => ({
+        ...pick(row, INCOMING),
+        account_id: row.vendor_account_id,
+        handed_out_at: timeOf(row.handed_out_at),
+      })),
+  },
+  {
+    table: 'outgoing_payments',
+    key: ['settlement_id'],
+    rows: () =>
+      [...settlements.values()].filter(isOutgoing).map((row) => ({
+        ...pick(row, OUTGOING),
+        holder: row.holding ? row.account_id : null,
+      })),
+  },
+  {
+    table: 'extensions',
+    key: ['extension_id'],
+    rows: () =>
+      [...settlements.values()].flatMap((row) =>
+        (row.extensions ?? []).map((one) => ({
+          ...pick(one, 'extension_id payment_attempt_id quote_id created_at'),
+          amount: BigInt(one.amount),
+          ...pick(row, 'settlement_id account_id'),
+        })),
+      ),
+  },
+  {
+    // The models have no such table: its rows follow from the payments, and there is no other one.
+    table: 'settlement_keys',
+    key: ['key', 'kind'],
+    rows: () =>
+      [...settlements.values()].flatMap((row) =>
+        keysOf(row).map((own) => ({ ...own, ...pick(row, 'settlement_id account_id') })),
+      ),
+  },
+  {
+    table: 'authorizations',
+    key: ['settlement_id'],
+    rows: () =>
+      [...settlements.values()]
+        .filter(({ ceiling }) => (ceiling ?? null) !== null)
+        .map((row) => ({
+          ...pick(row, AUTHORIZATION),
+          used_pico: picoOf(row.used!),
+          extensions: row.extensions!.length,
+        })),
   },
   {
     table: 'fee_accounts',
@@ -99,6 +166,16 @@ export const settlementViews = ({
     table: 'consumptions',
     key: ['settlement_id', 'request_id'],
     rows: () => consume.consumptions.map((row) => pick(row, 'settlement_id request_id units units_consumed')),
+  },
+  {
+    table: 'uses',
+    key: ['settlement_id', 'usage_id'],
+    rows: () =>
+      using.uses.map((row) => ({
+        ...pick(row, 'settlement_id usage_id'),
+        amount_pico: picoOf(row.amount),
+        used_after_pico: picoOf(row.used_after),
+      })),
   },
 ];
 

@@ -1,11 +1,12 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Keypair } from '@solana/web3.js';
-import pg from 'pg';
 import { quoteOf, settleWith } from '../../../deploy/local/seed/actors.ts';
 import { type Api, must } from '../../../deploy/local/seed/api.ts';
 import { type SignIn, signIn } from '../../../deploy/local/seed/sign-in.ts';
 import { allowSpending, fund, linkWallet, walletProof } from '../../../deploy/local/seed/wallet.ts';
+import { connectDatabases } from '../../../deploy/local/servers/every-database.ts';
 import type { Stack } from '../../../deploy/local/stack/stack-file.ts';
+import type { Databases } from '../../../shared/db/databases.ts';
+import { waitFor, waitUntil } from '../base/wait.ts';
 import { createAuthenticator, type Options } from './authenticator.ts';
 
 /**
@@ -154,14 +155,13 @@ export const createTenant = async (
 
 /** The account has created a delegate, which is an event. */
 const firstEvent = async (api: Api, token: string): Promise<string> => {
-  for (let tries = 0; tries < 100; tries += 1) {
-    const { body } = await api<{ data: { event_id: string }[] }>('GET /v1/events?type=delegate.created', {
-      token,
-    });
-    if (body.data[0] !== undefined) return body.data[0].event_id;
-    await sleep(50);
-  }
-  throw new Error('no event of a delegate that was created');
+  const read = async () => {
+    const type = 'delegate.created';
+    const { body } = await api<{ data: { event_id: string }[] }>(`GET /v1/events?type=${type}`, { token });
+    return body.data;
+  };
+  const [event] = await waitFor(read, (found) => found.length > 0);
+  return event!.event_id;
 };
 
 const NOT_DECLINED = `to_jsonb(t) ->> 'type' is distinct from 'settlement.declined'`;
@@ -171,9 +171,9 @@ const NOT_DECLINED = `to_jsonb(t) ->> 'type' is distinct from 'settlement.declin
  * before and after. The time of a job's next poll of a row is left out. So are declines that the
  * account has as a vendor: anybody may cause one by trying to pay its quote.
  */
-export const createSnapshot = async (postgresUrl: string) => {
-  const pool = new pg.Pool({ connectionString: postgresUrl, max: 2 });
-  const { rows: tables } = await pool.query<{ name: string; has: string }>(`
+export const createSnapshot = async (databases: Databases) => {
+  const pool = connectDatabases(databases, { max: 2 });
+  const tables = await pool.everywhere<{ name: string; has: string }>(`
     select quote_ident(table_schema) || '.' || quote_ident(table_name) as name,
       string_agg(column_name, ' ') as has
     from information_schema.columns
@@ -203,19 +203,26 @@ export const createSnapshot = async (postgresUrl: string) => {
      * changes the account.
      */
     untilQuiet: async (accountId: string): Promise<void> => {
-      for (let tries = 0; tries < 300; tries += 1) {
-        const { rowCount } = await pool.query(
-          `select from settlement.settlements where account_id = $1 and chain_status <> 'finalized'
-          union all select from funding.dev_funds where account_id = $1 and status <> 'finalized'
-          union all select from settlement.settlements as s where account_id = $1 and not exists (
-            select from webhook.events as e where $1 in (e.account_id, e.other_account_id)
-              and e.object_id = s.settlement_id and e.type = 'settlement.finalized')`,
-          [accountId],
-        );
-        if (rowCount === 0) return;
-        await sleep(100);
-      }
-      throw new Error('a payment did not become final');
+      const isQuiet = async () => {
+        const [paid, funded, events] = await Promise.all([
+          pool.query<{ id: string; is_final: boolean }>(
+            `select settlement_id as id, chain_status = 'finalized' as is_final
+             from settlement.settlements where account_id = $1`,
+            [accountId],
+          ),
+          pool.query("select from funding.dev_funds where account_id = $1 and status <> 'finalized'", [
+            accountId,
+          ]),
+          pool.query<{ id: string }>(
+            `select object_id as id from webhook.events
+             where $1 in (account_id, other_account_id) and type = 'settlement.finalized'`,
+            [accountId],
+          ),
+        ]);
+        const known = new Set(events.rows.map(({ id }) => id));
+        return funded.rowCount === 0 && paid.rows.every(({ id, is_final }) => is_final && known.has(id));
+      };
+      await waitUntil(isQuiet, { everyMs: 100 });
     },
     stop: () => pool.end(),
   };

@@ -13,7 +13,7 @@ const shown = (value: unknown): string =>
 export const waitFor = async <T>(
   read: () => T | Promise<T>,
   good: (value: T) => boolean,
-  ms = 30_000,
+  ms = 60_000,
   everyMs = PAUSE_MS,
 ): Promise<T> => {
   const deadline = performance.now() + ms;
@@ -32,7 +32,7 @@ export const waitFor = async <T>(
  */
 export const waitUntil = async (
   condition: () => boolean | Promise<boolean>,
-  { withinMs = 30_000, everyMs = 25 }: { withinMs?: number; everyMs?: number } = {},
+  { withinMs = 60_000, everyMs = 25 }: { withinMs?: number; everyMs?: number } = {},
 ): Promise<void> => {
   await waitFor(condition, (holds) => holds, withinMs, everyMs);
 };

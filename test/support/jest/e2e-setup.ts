@@ -5,7 +5,7 @@ import { writePrograms } from '../servers/chain-programs.ts';
 import { testStateDir } from '../servers/test-state.ts';
 import { freeUdpPort } from '../stand-ins/name-server.ts';
 import { lighthouse } from '../stand-ins/stand-in-programs.ts';
-import { externalServers } from './external-servers.ts';
+import { externalServers, testDatabases } from './external-servers.ts';
 import { totals } from './last-line.ts';
 
 export type WithStack = typeof globalThis & { testStack?: RunningStack; endBrowser?: () => Promise<void> };
@@ -13,8 +13,9 @@ export type WithStack = typeof globalThis & { testStack?: RunningStack; endBrows
 /**
  * Starts the whole stack once for all end-to-end tests, packs our packages for them, and serves a
  * browser. They find the stack through the file that STACK_FILE names. A suite that proves a domain
- * starts a name server on NAME_SERVER_PORT. If one of these fails, the tests that need it fail and
- * all others run.
+ * starts a name server on NAME_SERVER_PORT. With TEST_DATABASES=7 each
+ * service has a Postgres of its own, with TEST_READ_REPLICAS=1 a replica answers the lists. If one
+ * of these fails, the tests that need it fail and all others run.
  */
 export default async function setUp(): Promise<void> {
   totals();
@@ -40,6 +41,8 @@ export default async function setUp(): Promise<void> {
       durable: false,
       traces: true,
       external: externalServers,
+      databases: testDatabases,
+      readReplicas: process.env.TEST_READ_REPLICAS === '1',
       nameServers: `127.0.0.1:${nameServer}`,
     });
     (globalThis as WithStack).testStack = running;

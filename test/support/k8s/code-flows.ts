@@ -39,12 +39,20 @@ export function flowsOfCode(objects: readonly Rendered[]): Set<string> {
       .filter(({ namespace }) => namespace === own.metadata.namespace)
       .map(nameIn);
 
+  // The policies name all servers of Postgres by one label: a service without the password of
+  // another's gets no further.
+  const databasesBeside = (own: Rendered) =>
+    pods
+      .filter(({ metadata }) => /^postgres(-|$)/.test(metadata.name))
+      .filter(({ metadata }) => metadata.namespace === own.metadata.namespace)
+      .map(({ metadata }) => nameIn(metadata));
+
   for (const pod of pods) {
     const own = nameIn(pod.metadata);
     const name: string = pod.metadata.name;
     add(own, 'kube-system', 53);
     if (['migrate', 'backup', 'restore'].includes(name))
-      for (const to of beside(pod, 'postgres')) add(own, to, 5432);
+      for (const to of databasesBeside(pod)) add(own, to, 5432);
     // A restore waits for the chain.
     if (name === 'restore' && beside(pod, 'chain').length === 0)
       for (const to of ['internet', 'internet6']) add(own, to, 443);
@@ -74,8 +82,7 @@ export function flowsOfCode(objects: readonly Rendered[]): Set<string> {
       for (const to of named('nats')) add(own, nameIn(to), 4222);
     } else if (/shared\/(boot|bus\/connect)\.ts'/.test(code))
       for (const to of beside(pod, 'nats')) add(own, to, 4222);
-    if (/shared\/(boot|db\/pool)\.ts'/.test(code))
-      for (const to of beside(pod, 'postgres')) add(own, to, 5432);
+    if (/shared\/(boot|db\/pool)\.ts'/.test(code)) for (const to of databasesBeside(pod)) add(own, to, 5432);
     if (/from 'ioredis'/.test(code)) for (const to of beside(pod, 'redis')) add(own, to, 6379);
     if (/\bfetch\(|from 'node:https'|from 'undici'/.test(code)) {
       // A service that calls an address named by a vendor restricts the ports in this file.

@@ -41,8 +41,13 @@ export const render = (overlay: string): Rendered[] => {
   return parse(stdout);
 };
 
-/** Renders an overlay with more components. @throws with the message of kustomize */
-export const renderWith = (overlay: string, namespace: string, components: readonly string[]): Rendered[] => {
+/** Renders an overlay with more components and patches. @throws with the message of kustomize */
+export const renderWith = (
+  overlay: string,
+  namespace: string,
+  components: readonly string[],
+  patches: readonly object[] = [],
+): Rendered[] => {
   const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'k8s-')));
   try {
     const relative = (place: string) => path.relative(folder, path.join(root, 'k8s', place));
@@ -52,6 +57,7 @@ export const renderWith = (overlay: string, namespace: string, components: reado
       namespace,
       resources: [relative(`overlays/${overlay}`)],
       components: components.map((component) => relative(`components/${component}`)),
+      patches,
     };
     writeFileSync(path.join(folder, 'kustomization.yaml'), JSON.stringify(kustomization));
     return render(folder);

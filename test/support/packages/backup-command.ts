@@ -4,7 +4,7 @@ import { inherited } from '../base/inherited.ts';
 
 const COMMAND = path.resolve(import.meta.dirname, '../../../tools/backup.ts');
 
-/** Runs `npm run backup -- …`. */
+/** Runs `npm run ops -- backup …`. */
 export const runBackup = (args: string[], env: Record<string, string>) =>
   new Promise<{ code: number | null; out: string }>((resolve, reject) => {
     const child = spawn(process.execPath, [COMMAND, ...args], {

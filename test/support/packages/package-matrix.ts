@@ -1,6 +1,7 @@
 /**
- * What the packages are tried with. `npm run packages` sets PACKAGES=all, and tries each version
- * that the READMEs claim. Other runs try the oldest and the newest, because each is downloaded.
+ * What the packages are tried with. `npm run prove -- packages` sets PACKAGES=all, and tries each
+ * version that the READMEs claim. Other runs try the oldest and the newest, because each is
+ * downloaded.
  */
 const isComplete = process.env.PACKAGES === 'all';
 

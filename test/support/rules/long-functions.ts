@@ -31,7 +31,7 @@ export const LONG_FUNCTIONS: Readonly<Record<string, number>> = {
   'deploy/local/chain/rpc.ts: createRpc': 92,
   'deploy/local/chain/scenarios/scenario-methods.ts: scenarioMethods': 85,
   'deploy/local/chain/subscriptions.ts: createSubscriptions': 97,
-  'deploy/local/processes/supervisor.ts: createSupervisor': 111,
+  'deploy/local/processes/supervisor.ts: createSupervisor': 109,
   'deploy/local/stack/boot.ts: boot': 97,
   'sdk/src/paywall/quittance/quotes.ts: createQuotes': 95,
 };

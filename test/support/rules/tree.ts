@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
-import ts from 'typescript';
+import { outlineOf, readText } from './outline.ts';
 
 /**
- * The tree as the tidy tests read it: sources, imports, declarations. Paths are relative to the
+ * The tree as the tidy tests judge it: sources, imports, declarations. Paths are relative to the
  * repository and use `/`. Every check returns a list of offences as text, so that a failing test
  * names each place.
  */
@@ -26,8 +26,6 @@ export const listFiles = (): string[] =>
     .filter((file) => existsSync(path.join(root, file)))
     .sort();
 
-const readSource = (file: string): string => readFileSync(path.join(root, file), 'utf8');
-
 const isSource = (file: string): boolean => /\.(ts|tsx|mts)$/.test(file) && !/\.d\.m?ts$/.test(file);
 const isGenerated = (file: string): boolean => file.includes('/generated/');
 /** Examples and the pages of the docs site are read one by one. */
@@ -36,35 +34,20 @@ const isRoomFile = (file: string): boolean =>
   !/\.test\.tsx?$|\/generated\/|^examples\/|^docs\//.test(file);
 const isTest = (file: string): boolean => /\.test\.tsx?$/.test(file);
 
-const parsed = new Map<string, ts.SourceFile>();
-const parse = (file: string): ts.SourceFile => {
-  let source = parsed.get(file);
-  if (source === undefined) {
-    source = ts.createSourceFile(
-      file,
-      readSource(file),
-      ts.ScriptTarget.ESNext,
-      true,
-      file.endsWith('x') ? ts.ScriptKind.TSX : ts.ScriptKind.TS,
-    );
-    parsed.set(file, source);
-  }
-  return source;
-};
-
-const lineOf = (source: ts.SourceFile, position: number) =>
-  source.getLineAndCharacterOfPosition(position).line + 1;
-
 const isRelative = (name: string) => name.startsWith('.');
 const resolve = (file: string, name: string) => posix.join(posix.dirname(file), name);
 
+const imported = new Map<string, string[]>();
 /** Relative imports of a file, type-only ones included, as paths in the repository. */
-const importsOf = (file: string): string[] =>
-  ts
-    .preProcessFile(readSource(file), true, true)
-    .importedFiles.map(({ fileName }) => fileName)
-    .filter(isRelative)
-    .map((name) => resolve(file, name));
+const importsOf = (file: string): string[] => {
+  const found =
+    imported.get(file) ??
+    outlineOf(file)
+      .imports.filter(isRelative)
+      .map((name) => resolve(file, name));
+  imported.set(file, found);
+  return found;
+};
 
 // ---------- import cycles ----------
 
@@ -132,34 +115,21 @@ const wordsOf = (name: string): string[] =>
     .filter(Boolean)
     .map((word) => word.toLowerCase());
 
-/** The declared names of a file that `isWanted`. */
-const declaredNames = (
-  file: string,
-  isWanted: (name: string) => boolean,
-): { name: string; line: number }[] => {
-  const source = parse(file);
-  const found: { name: string; line: number }[] = [];
-  const visit = (node: ts.Node) => {
-    const name = (node as { name?: ts.Node }).name;
-    const isImport =
-      ts.isImportSpecifier(node) || ts.isImportClause(node) || ts.isPropertyAccessExpression(node);
-    if (name !== undefined && !isImport && (ts.isIdentifier(name) || ts.isStringLiteral(name)))
-      if (isWanted(name.text)) found.push({ name: name.text, line: lineOf(source, name.getStart(source)) });
-    ts.forEachChild(node, visit);
-  };
-  visit(source);
-  return found;
-};
-
 /** Declared identifiers, file names and words of SQL that hold a banned word. */
 export const findBannedWords = (files: readonly string[], banned: RegExp, allowed: RegExp): string[] => {
-  const isBad = (name: string) => !allowed.test(name) && wordsOf(name).some((word) => banned.test(word));
+  const known = new Map<string, boolean>();
+  const isBad = (name: string): boolean => {
+    const found = known.get(name) ?? (!allowed.test(name) && wordsOf(name).some((word) => banned.test(word)));
+    known.set(name, found);
+    return found;
+  };
   return files.flatMap((file) => {
     const offences = isBad(posix.basename(file).replace(/\..*$/, '')) ? [`${file}: the file's name`] : [];
     if (isSource(file))
-      for (const { name, line } of declaredNames(file, isBad)) offences.push(`${file}:${line}: ${name}`);
+      for (const [name, line] of outlineOf(file).names)
+        if (isBad(name)) offences.push(`${file}:${line}: ${name}`);
     if (file.endsWith('.sql'))
-      for (const [index, text] of readSource(file).split('\n').entries())
+      for (const [index, text] of readText(file).split('\n').entries())
         for (const [name] of text.replace(/--.*/, '').matchAll(/[a-z_]+/gi))
           if (isBad(name)) offences.push(`${file}:${index + 1}: ${name}`);
     return offences;
@@ -208,10 +178,10 @@ export const findSharedTables = (files: readonly string[]): string[] => {
   for (const schema of files.filter((file) => /^services\/[^/]+\/schema\.sql$/.test(file))) {
     const service = posix.dirname(schema);
     const own = files.filter((file) => file.startsWith(`${service}/`) && isSource(file) && !isTest(file));
-    for (const [, table] of readSource(schema).matchAll(/^create table (?:\w+\.)?"?(\w+)"?/gim)) {
+    for (const [, table] of readText(schema).matchAll(/^create table (?:\w+\.)?"?(\w+)"?/gim)) {
       const writes = new RegExp(`\\b(insert into|update|delete from)\\s+(?:\\w+\\.)?"?${table}"?\\b`, 'i');
       const folders = new Set(
-        own.filter((file) => writes.test(readSource(file))).map((file) => file.split('/')[2]!),
+        own.filter((file) => writes.test(readText(file))).map((file) => file.split('/')[2]!),
       );
       if (folders.size > 1)
         offences.push(`${service}: ${table} is written in ${[...folders].sort().join(', ')}`);
@@ -230,59 +200,16 @@ export const findDeadExports = (files: readonly string[], entries: RegExp): stri
     used.get(file)!.add(name);
   };
   const sources = files.filter(isSource);
-  for (const file of sources) {
-    const visit = (node: ts.Node) => {
-      if (
-        (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) &&
-        node.moduleSpecifier !== undefined
-      ) {
-        const from = (node.moduleSpecifier as ts.StringLiteral).text;
-        if (isRelative(from)) {
-          const to = resolve(file, from);
-          const bindings = ts.isImportDeclaration(node)
-            ? node.importClause?.namedBindings
-            : node.exportClause;
-          if (ts.isImportDeclaration(node) && node.importClause?.name) use(to, 'default');
-          if (bindings === undefined || ts.isNamespaceImport(bindings) || ts.isNamespaceExport(bindings)) {
-            if (!(ts.isImportDeclaration(node) && bindings === undefined)) use(to, '*');
-          } else
-            for (const element of bindings.elements) use(to, (element.propertyName ?? element.name).text);
-        }
-      }
-      // import('./<file>.ts') as a type or as a call names everything of the file.
-      if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument))
-        use(resolve(file, (node.argument.literal as ts.StringLiteral).text), '*');
-      if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
-        const [argument] = node.arguments;
-        if (argument && ts.isStringLiteralLike(argument)) use(resolve(file, argument.text), '*');
-      }
-      ts.forEachChild(node, visit);
-    };
-    visit(parse(file));
-  }
-  const offences: string[] = [];
-  for (const file of sources.filter((name) => !isTest(name) && !isGenerated(name) && !entries.test(name))) {
-    const names = used.get(file) ?? new Set();
-    if (names.has('*')) continue;
-    const report = (name: ts.Node & { text?: string }) => {
-      if (!names.has(name.text!))
-        offences.push(`${file}:${lineOf(parse(file), name.getStart())}: ${name.text}`);
-    };
-    for (const statement of parse(file).statements) {
-      const isExported =
-        ts.canHaveModifiers(statement) &&
-        ts.getModifiers(statement)?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword);
-      if (!isExported) continue;
-      if (ts.isVariableStatement(statement)) {
-        for (const { name } of statement.declarationList.declarations)
-          if (ts.isIdentifier(name)) report(name);
-          else
-            for (const element of name.elements)
-              if ('name' in element && ts.isIdentifier(element.name)) report(element.name);
-      } else if ('name' in statement && statement.name) report(statement.name as ts.Identifier);
-    }
-  }
-  return offences;
+  for (const file of sources)
+    for (const [from, name] of outlineOf(file).uses) if (isRelative(from)) use(resolve(file, from), name);
+  return sources
+    .filter((file) => !isTest(file) && !isGenerated(file) && !entries.test(file))
+    .filter((file) => !used.get(file)?.has('*'))
+    .flatMap((file) =>
+      outlineOf(file)
+        .exports.filter(([name]) => !used.get(file)?.has(name))
+        .map(([name, line]) => `${file}:${line}: ${name}`),
+    );
 };
 
 // ---------- comments and functions ----------
@@ -294,7 +221,7 @@ export const findWideComments = (files: readonly string[]): string[] =>
   files
     .filter((file) => /\.(ts|tsx|mts|mjs|js|sql)$/.test(file) && !isGenerated(file))
     .flatMap((file) =>
-      readSource(file)
+      readText(file)
         .split('\n')
         .flatMap((line, index) => {
           const isComment = file.endsWith('.sql') ? /^\s*--/.test(line) : /^\s*(\/\/|\/\*|\*)/.test(line);
@@ -306,20 +233,11 @@ export const findWideComments = (files: readonly string[]): string[] =>
 export const findLongFunctions = (files: readonly string[], lines: number): string[] =>
   files
     .filter((file) => isSource(file) && !isTest(file))
-    .flatMap((file) => {
-      const source = parse(file);
-      const found: string[] = [];
-      const visit = (node: ts.Node) => {
-        if (ts.isFunctionLike(node) && 'body' in node && node.body) {
-          const length = lineOf(source, node.end) - lineOf(source, node.getStart(source)) + 1;
-          const owner = node.name ?? (node.parent as { name?: ts.Node }).name;
-          if (length > lines) found.push(`${file}: ${owner?.getText(source) ?? 'anonymous'} (${length})`);
-        }
-        ts.forEachChild(node, visit);
-      };
-      visit(source);
-      return found;
-    });
+    .flatMap((file) =>
+      outlineOf(file)
+        .functions.filter(([, length]) => length > lines)
+        .map(([name, length]) => `${file}: ${name} (${length})`),
+    );
 
 /**
  * A literal that is spread into another of its kind: `{ ...{ a, b } }`. A reader asks what it
@@ -328,53 +246,10 @@ export const findLongFunctions = (files: readonly string[], lines: number): stri
 export const findSpreadLiterals = (files: readonly string[]): string[] =>
   files
     .filter((file) => isSource(file) && !isTest(file) && !isGenerated(file))
-    .flatMap((file) => {
-      const source = parse(file);
-      const found: string[] = [];
-      const visit = (node: ts.Node) => {
-        const isSpread =
-          (ts.isSpreadAssignment(node) && ts.isObjectLiteralExpression(node.expression)) ||
-          (ts.isSpreadElement(node) &&
-            ts.isArrayLiteralExpression(node.parent) &&
-            ts.isArrayLiteralExpression(node.expression));
-        if (isSpread) found.push(`${file}:${lineOf(source, node.getStart(source))}`);
-        ts.forEachChild(node, visit);
-      };
-      visit(source);
-      return found;
-    });
+    .flatMap((file) => outlineOf(file).spreads.map((line) => `${file}:${line}`));
 
 /** `await sleep(…)` of a test outside a loop: it waits for time instead of a condition. */
 export const findFixedSleeps = (files: readonly string[]): string[] =>
   files
     .filter((file) => isSource(file) && isTest(file))
-    .flatMap((file) => {
-      const source = parse(file);
-      const sleepNames = new Set<string>();
-      for (const statement of source.statements)
-        if (
-          ts.isImportDeclaration(statement) &&
-          /timers\/promises$/.test((statement.moduleSpecifier as ts.StringLiteral).text)
-        ) {
-          const bindings = statement.importClause?.namedBindings;
-          if (bindings && ts.isNamedImports(bindings))
-            for (const { name, propertyName } of bindings.elements)
-              if ((propertyName ?? name).text === 'setTimeout') sleepNames.add(name.text);
-        }
-      const found: string[] = [];
-      const visit = (node: ts.Node, inLoop: boolean) => {
-        if (
-          ts.isAwaitExpression(node) &&
-          ts.isCallExpression(node.expression) &&
-          ts.isIdentifier(node.expression.expression) &&
-          sleepNames.has(node.expression.expression.text) &&
-          !inLoop
-        )
-          found.push(`${file}:${lineOf(source, node.getStart(source))}`);
-        const loops = ts.isIterationStatement(node, false);
-        const bounds = ts.isFunctionLike(node);
-        ts.forEachChild(node, (child) => visit(child, loops || (inLoop && !bounds)));
-      };
-      visit(source, false);
-      return found;
-    });
+    .flatMap((file) => outlineOf(file).sleeps.map((line) => `${file}:${line}`));

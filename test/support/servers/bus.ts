@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pino } from 'pino';
@@ -44,18 +44,44 @@ export const testUsers = (): { seedOf: TestBus['seedOf']; users: NatsUser[] } =>
   return { seedOf: (user) => seeds.get(user)!, users };
 };
 
+/** Where a nats-server keeps its streams and consumers. */
+const streamsIn = (stateDir: string): string => path.join(stateDir, 'nats/jetstream');
+
+/** Starts a nats-server on a free port. */
+const startServer = async (stateDir: string) => {
+  const port = await createPortPicker().any();
+  const supervisor = createSupervisor({ logDir: stateDir, stackFile: path.join(stateDir, 'stack.json') });
+  const { seedOf, users } = testUsers();
+  await supervisor.start([natsServer({ stateDir, port, accounts: [{ name: 'TEST', users }] })]);
+  return { port, url: `nats://127.0.0.1:${port}`, seedOf, stop: supervisor.stop };
+};
+
+/**
+ * Makes the streams and consumers once, which `createTestBus` copies: the copy takes a tenth of the
+ * time. The tests find them through TEST_BUS.
+ * @param stateDir a new folder
+ */
+export const createBusTemplate = async (stateDir: string): Promise<void> => {
+  mkdirSync(stateDir, { recursive: true });
+  const { url, seedOf, stop } = await startServer(stateDir);
+  try {
+    await ensureStreams({ servers: url, seed: seedOf('admin') });
+  } finally {
+    await stop();
+  }
+  process.env.TEST_BUS = streamsIn(stateDir);
+};
+
 /**
  * A nats-server of this suite, with streams, consumers and the rights of a deployment. Two suites
  * on one server would receive each other's calls through the queue groups.
  */
 export const createTestBus = async (): Promise<TestBus> => {
+  const { TEST_BUS } = process.env;
+  if (TEST_BUS === undefined) throw new Error('TEST_BUS is not set: this is an integration test');
   const stateDir = mkdtempSync(path.join(tmpdir(), 'quittance-bus-'));
-  const port = await createPortPicker().any();
-  const supervisor = createSupervisor({ logDir: stateDir, stackFile: path.join(stateDir, 'stack.json') });
-  const { seedOf, users } = testUsers();
-  await supervisor.start([natsServer({ stateDir, port, accounts: [{ name: 'TEST', users }] })]);
-  const url = `nats://127.0.0.1:${port}`;
-  await ensureStreams({ servers: url, seed: seedOf('admin') });
+  cpSync(TEST_BUS, streamsIn(stateDir), { recursive: true });
+  const { port, url, seedOf, stop } = await startServer(stateDir);
   const open: Bus[] = [];
   const connect = async (
     options: Pick<Parameters<typeof connectBus>[0], 'user' | 'operator' | 'seed'>,
@@ -82,7 +108,7 @@ export const createTestBus = async (): Promise<TestBus> => {
     asOperator: (name) => asOperator(name),
     stop: async () => {
       for (const bus of open) if (!bus.nc.isClosed()) await drainBus(bus);
-      await supervisor.stop();
+      await stop();
       rmSync(stateDir, { recursive: true, force: true });
     },
   };

@@ -1,8 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import { SERVICE_NAMES, type ServiceName } from '../../../shared/contract/service.ts';
+import { oneDatabase } from '../../../shared/db/databases.ts';
 import { roleName } from '../../../shared/db/names.ts';
 import type { TestDatabase } from './database-handle.ts';
-import { databaseOf, handle, newName, onServer, othersGone } from './database-handle.ts';
+import {
+  databaseOf,
+  distribute,
+  endSessions,
+  handle,
+  joinNodes,
+  newName,
+  nodesOf,
+  onServers,
+  othersGone,
+} from './database-handle.ts';
 
 /**
  * Creates `quittance_<random>` on this server (superuser) and migrates it as a deployment does.
@@ -15,23 +26,30 @@ export const migrateTestDatabase = async (
   const { migrateEnvironment } = await import('../../../shared/db/migrate.ts');
   const name = newName();
   const password = randomBytes(12).toString('hex');
-  await onServer(serverUrl, [`create database "${name}"`]);
+  const nodes = nodesOf(serverUrl);
+  await onServers(nodes, [`create database "${name}"`]);
   const adminUrl = databaseOf(serverUrl, name).href;
   const drop = async () => {
     await othersGone(serverUrl, name);
-    await onServer(serverUrl, [
+    await onServers(nodes, [
       `drop database if exists "${name}" with (force)`,
       ...SERVICE_NAMES.map((service) => `drop role if exists "${roleName(name, service)}"`),
     ]);
   };
   const passwords = Object.fromEntries(SERVICE_NAMES.map((service) => [service, password]));
   try {
-    await migrateEnvironment({ adminUrl, passwords: passwords as Record<ServiceName, string> });
+    await joinNodes(serverUrl, name);
+    await migrateEnvironment({
+      databases: oneDatabase(adminUrl),
+      passwords: passwords as Record<ServiceName, string>,
+    });
+    await distribute(adminUrl);
   } catch (error) {
     await drop();
     throw error;
   }
-  return { ...handle({ adminUrl, rolesOf: name, password }), password, drop };
+  const nodeUrls = nodes.map((node) => databaseOf(node, name).href);
+  return { ...handle({ adminUrl, nodeUrls, rolesOf: name, password }), password, drop };
 };
 
 /**
@@ -41,7 +59,9 @@ export const migrateTestDatabase = async (
 export const createTemplate = async (serverUrl: string): Promise<Pick<TestDatabase, 'drop'>> => {
   const { adminUrl, password, drop } = await migrateTestDatabase(serverUrl);
   const name = new URL(adminUrl).pathname.slice(1);
-  await onServer(serverUrl, [`alter database "${name}" allow_connections false`]);
+  const nodes = nodesOf(serverUrl);
+  await onServers(nodes, [`alter database "${name}" allow_connections false`]);
+  await endSessions(nodes, name);
   process.env.TEST_DATABASE = JSON.stringify({ name, password });
   return { drop };
 };

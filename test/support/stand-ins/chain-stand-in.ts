@@ -45,6 +45,7 @@ const notCalled = async (): Promise<never> => {
 };
 /** The operators' operations, which no test calls. */
 export const notForOperators = {
+  listSentEvents: notCalled,
   listOperatorActions: notCalled,
   verifyOperatorActions: notCalled,
   getBacklog: notCalled,

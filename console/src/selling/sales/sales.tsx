@@ -279,7 +279,7 @@ const SaleState = ({ sale: { stage, settlement }, refundedOf }: { sale: Sale; re
 
 /** An extension adds to the price of another sale. Of an authorization a part is paid. */
 const priceOf = ({ stage, quote, settlement }: Sale): ReactNode => {
-  if (settlement?.authorization !== undefined && stage !== 'extension')
+  if (settlement?.authorization !== undefined)
     return (
       <>
         <Money micro={movedOf(settlement)} />
@@ -307,10 +307,10 @@ const nextOf = ({ stage, quote, settlement }: Sale): ReactNode => {
     );
   if (stage === 'undelivered' && settlement?.rail !== 'quittance')
     return <span className="quiet">deliver or refund</span>;
-  if (settlement?.extends !== undefined)
+  if (stage === 'extension' && typeof quote?.settlement_id === 'string')
     return (
       <span className="quiet">
-        extended <Link href={`/sales/${settlement.extends}`}>another sale</Link>
+        part of <Link href={`/sales/${quote.settlement_id}`}>another sale</Link>
       </span>
     );
   if (stage === 'voided' && settlement?.authorization !== undefined && isBelowFee(settlement.authorization))

@@ -4,7 +4,7 @@ import { isPaid as isSettlementPaid, itemOf, keptOf } from '../../../../sdk/src/
 import { useAction, useItems, useRead } from '../../api/data.ts';
 import { Countdown } from '../../lib/countdown.tsx';
 import { shortId } from '../../lib/short-id.ts';
-import { AuthorizationNotice, ExtensionNotice } from '../../payments/authorization-notices.tsx';
+import { AuthorizationNotice } from '../../payments/authorization-notices.tsx';
 import { DeclinesOf } from '../../payments/declines.tsx';
 import { ChainMark, PaymentState, RefundWord } from '../../payments/payment-state.tsx';
 import { railName } from '../../payments/rail.ts';
@@ -135,14 +135,12 @@ const Received = ({ settlement, quote }: { settlement: Settlement; quote: Quote 
         <Timeline settlement={settlement} quote={quote} refunds={refunds.data} isShut={isShut} />
       </Section>
       {settlement.quote_id !== null && <DeclinesOf quoteId={settlement.quote_id} side="vendor" />}
-      {settlement.status !== 'merged' && (
-        <Refunds
-          settlement={settlement}
-          refunds={refunds}
-          left={isPaid && areKnown ? left : 0n}
-          isPaid={isPaid}
-        />
-      )}
+      <Refunds
+        settlement={settlement}
+        refunds={refunds}
+        left={isPaid && areKnown ? left : 0n}
+        isPaid={isPaid}
+      />
     </Page>
   );
 };
@@ -164,7 +162,7 @@ const Amounts = ({
 }) => {
   const { quote_amount, fee_amount, authorization, accrued_fee } = settlement;
   // Until it is captured, the amounts of an authorization are those of its ceiling.
-  const isCharged = isPaid || (authorization === undefined && settlement.status !== 'merged');
+  const isCharged = isPaid || authorization === undefined;
   return (
     <Section title="Amounts">
       <Stack>
@@ -180,7 +178,6 @@ const Amounts = ({
         </div>
         <Ledger
           of={[
-            ['Extended by', settlement.status === 'merged' && <Money micro={quote_amount} />],
             ['Ceiling', authorization !== undefined && <Money micro={authorization.max_amount} />],
             ['Used', authorization !== undefined && <Money micro={authorization.used} />],
             ['Gross', isCharged && <Money micro={quote_amount} />],
@@ -221,7 +218,6 @@ const Notices = ({ settlement, isShut }: { settlement: Settlement; isShut: boole
       <UndeliveredNotice isShut={isShut} />
     )}
     <AuthorizationNotice settlement={settlement} />
-    <ExtensionNotice settlement={settlement} side="vendor" />
     {settlement.failure !== null && (
       <Notice tone="bad" title="The payment failed">
         {settlement.failure.message} (<code>{settlement.failure.code}</code>)

@@ -71,7 +71,7 @@ beforeAll(async () => {
   // Nothing is intercepted: Playwright would answer the preflights then.
   page = await (await browser.newContext()).newPage();
   await page.goto(shop);
-}, 120_000);
+});
 afterAll(async () => {
   await browser?.close();
   for (const stop of stops) stop();

@@ -380,7 +380,7 @@ test('a report that fails does not fail the delivery, and is repeated by the nex
   expect((await harness.payer({ store })(vendor.origin)).status).toBe(200);
   await waitUntil(async () => (await held()).length === 0);
   expect(harness.signed()).toHaveLength(2);
-}, 20_000);
+});
 
 test.each([400, 404, 413])(
   'a %i without a statement of the vendor is neither a delivery nor a payment',

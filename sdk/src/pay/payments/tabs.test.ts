@@ -139,7 +139,7 @@ test('a vendor that asks for one tab after another, and ends none, gets no more 
     await pay(`${origin}/search?q=${call}`).catch((error: unknown) => error);
   expect(asked).toBeGreaterThan(4);
   expect(helds().length).toBeLessThanOrEqual(2);
-}, 60_000);
+});
 
 test('a call without a tab authorizes, pays what it used, and counts that in the budget', async () => {
   const route: MeteredRoute<ExpressRequest> = {

@@ -10,7 +10,7 @@ import type { PaywallStore, Taken } from './store.ts';
  * a time work on it. The record is written before the redeem, so that a process that continues
  * after a crash redeems with the same id and succeeds.
  */
-type PaymentRecord = {
+type RecordedPayment = {
   /** The hash of the request that the payment is for. */
   hash: string;
   /** The id for redeem or consume. */
@@ -70,7 +70,8 @@ export type Begun =
 /** The result of redeem or consume. `spent` is final; a refusal consumed nothing. */
 export type Opening = 'open' | 'spent' | Receipt | Refusal;
 
-type Payment = {
+/** A request whose payment is taken once for it. */
+type PaidRequest = {
   key: string;
   hash: string;
   order?: Order | undefined;
@@ -88,7 +89,7 @@ const tookNothing = ({ status, reason }: Refusal): boolean => status === 402 || 
 const lockOf = (key: string): string => `${key}:lock`;
 
 /** The outcome that needs no further work, or null. */
-const settled = (record: PaymentRecord, hash: string): Begun | null => {
+const settled = (record: RecordedPayment, hash: string): Begun | null => {
   if (record.hash !== hash) return record.opened === undefined ? null : { kind: 'spent' };
   if (record.done === undefined) return null;
   return record.done === null ? { kind: 'spent' } : { kind: 'replay', answer: record.done };
@@ -98,9 +99,9 @@ const settled = (record: PaymentRecord, hash: string): Begun | null => {
 const recordOf = (store: PaywallStore, key: string, read: string | null) => {
   let text = read;
   return {
-    found: text === null ? null : (JSON.parse(text) as PaymentRecord),
+    found: text === null ? null : (JSON.parse(text) as RecordedPayment),
     /** Returns false if the record has changed or its window has ended. */
-    write: async (next: PaymentRecord): Promise<boolean> => {
+    write: async (next: RecordedPayment): Promise<boolean> => {
       const ttlMs = next.since + WINDOW_MS - Date.now();
       const json = JSON.stringify(next);
       // Compared with the text that was read, because a process that paused beyond its lease must
@@ -118,12 +119,12 @@ type StoredRecord = ReturnType<typeof recordOf>;
  * Redeems the payment, unless its record says that this was done.
  * @returns the record to deliver for, or why nothing is delivered
  */
-const redeemOnce = async (stored: StoredRecord, payment: Payment): Promise<Begun | PaymentRecord> => {
+const redeemOnce = async (stored: StoredRecord, request: PaidRequest): Promise<Begun | RecordedPayment> => {
   const { found, write } = stored;
-  const { hash, order, open } = payment;
+  const { hash, order, open } = request;
   let record = found;
   if (record?.hash !== hash) {
-    const refusal = await payment.refusal();
+    const refusal = await request.refusal();
     // While the payment is undecided for another request, a refusal could make its buyer pay again.
     if (refusal !== null) return found === null ? refusal : { kind: 'busy' };
     // A record that was never redeemed keeps its id also for another request, because no handler
@@ -145,13 +146,13 @@ const redeemOnce = async (stored: StoredRecord, payment: Payment): Promise<Begun
     return opening;
   }
   const receipt = opening === 'open' ? {} : { receipt: opening };
-  const opened: PaymentRecord = { ...record, ...receipt, opened: true, since: Date.now() };
+  const opened: RecordedPayment = { ...record, ...receipt, opened: true, since: Date.now() };
   return (await write(opened)) ? opened : { kind: 'busy' };
 };
 
 /** A delivery for a redeemed payment, which this process alone makes while it has the lock. */
 const deliverFor = (
-  record: PaymentRecord,
+  record: RecordedPayment,
   { stored, lock, onError }: { stored: StoredRecord; lock: Lock; onError: (error: unknown) => void },
 ): Begun => {
   let over = false;
@@ -207,27 +208,13 @@ const nothing = async (): Promise<void> => {};
  * Deliveries of requests that may run again. They leave no record, so a repeat is another call and
  * counts again, whatever the first one has answered.
  */
-const createUnrecorded = (store: PaywallStore, onError: (error: unknown) => void) => ({
-  /**
-   * As `counted`, without record and lock.
-   * @param isReturned a delivery that fails gives back the amount. Otherwise its meter does
-   */
-  countedOnce: async (counter: string, amount: bigint, isReturned: boolean): Promise<CountedDelivery> => {
+const createUnrecorded = (store: PaywallStore) => ({
+  /** As `counted`, without record and lock. The meter gives back what was not used. */
+  countedOnce: async (counter: string, amount: bigint): Promise<CountedDelivery> => {
     const left = await store.take!(counter, amount, []);
     if (typeof left !== 'bigint') return left;
-    let over = false;
-    const finish: Finish = async ({ kind }) => {
-      if (over) return;
-      over = true;
-      if (!isReturned || (kind !== 'failed' && kind !== 'undone')) return;
-      try {
-        await store.take!(counter, -amount, []);
-      } catch (error) {
-        onError(error);
-      }
-    };
-    const id = crypto.randomUUID();
-    return { begun: { kind: 'deliver', id, receipt: null, isRepeatable: true, finish, left: nothing }, left };
+    const delivery = { id: crypto.randomUUID(), receipt: null, finish: nothing, left: nothing };
+    return { begun: { kind: 'deliver', isRepeatable: true, ...delivery }, left };
   },
 });
 
@@ -237,10 +224,10 @@ export const createDeliveries = (store: PaywallStore, onError: (error: unknown) 
   const locks = createLeases(store, onError, WINDOW_MS);
   const read = async (key: string): Promise<StoredRecord> => recordOf(store, key, await store.get(key));
 
-  const begin = async (payment: Payment, lock: Lock): Promise<Begun> => {
-    const stored = await read(payment.key);
-    const known = stored.found === null ? null : settled(stored.found, payment.hash);
-    const record = known ?? (await redeemOnce(stored, payment));
+  const begin = async (request: PaidRequest, lock: Lock): Promise<Begun> => {
+    const stored = await read(request.key);
+    const known = stored.found === null ? null : settled(stored.found, request.hash);
+    const record = known ?? (await redeemOnce(stored, request));
     return 'kind' in record ? record : deliverFor(record, { stored, lock, onError });
   };
 
@@ -249,14 +236,14 @@ export const createDeliveries = (store: PaywallStore, onError: (error: unknown) 
      * Begins the delivery of a payment, or returns why there is none.
      * @throws errors of the store; nothing is lost then
      */
-    once: async (payment: Payment): Promise<Begun> => {
-      const { found } = await read(payment.key);
-      const known = found === null ? null : settled(found, payment.hash);
+    once: async (request: PaidRequest): Promise<Begun> => {
+      const { found } = await read(request.key);
+      const known = found === null ? null : settled(found, request.hash);
       if (known !== null) return known;
-      const lock = await locks.take(lockOf(payment.key));
+      const lock = await locks.take(lockOf(request.key));
       if (lock === null) return { kind: 'busy' };
       try {
-        const begun = await begin(payment, lock);
+        const begun = await begin(request, lock);
         if (begun.kind !== 'deliver') await lock.unlock();
         return begun;
       } catch (error) {
@@ -266,8 +253,7 @@ export const createDeliveries = (store: PaywallStore, onError: (error: unknown) 
     },
 
     /**
-     * Begins a delivery for an amount that the store counts, in one step of it: a unit that was
-     * consumed ahead, or money of an authorization.
+     * Begins a delivery for money of an authorization, which the store counts, in one step of it.
      * @param counter the key of the number
      * @returns the delivery and what is left, or why nothing was taken
      * @throws errors of the store
@@ -275,9 +261,9 @@ export const createDeliveries = (store: PaywallStore, onError: (error: unknown) 
     counted: async (
       counter: string,
       amount: bigint,
-      { key, hash }: Pick<Payment, 'key' | 'hash'>,
+      { key, hash }: Pick<PaidRequest, 'key' | 'hash'>,
     ): Promise<CountedDelivery> => {
-      const record: PaymentRecord = { hash, id: crypto.randomUUID(), since: Date.now(), opened: true };
+      const record: RecordedPayment = { hash, id: crypto.randomUUID(), since: Date.now(), opened: true };
       const value = JSON.stringify(record);
       const lease = locks.leaseOf(lockOf(key));
       const left = await store.take!(counter, amount, [{ key, value, ttlMs: WINDOW_MS }, lease]);
@@ -285,7 +271,7 @@ export const createDeliveries = (store: PaywallStore, onError: (error: unknown) 
       const stored = recordOf(store, key, value);
       return { begun: deliverFor(record, { stored, lock: locks.hold(lease), onError }), left };
     },
-    ...createUnrecorded(store, onError),
+    ...createUnrecorded(store),
   };
 };
 export type Deliveries = ReturnType<typeof createDeliveries>;

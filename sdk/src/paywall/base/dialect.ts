@@ -15,8 +15,6 @@ export type Bill = {
   resource: string;
   amount: string;
   units: number | null;
-  /** The units that one call of the API consumes: 1, or a block that the store counts. */
-  ahead: number;
   /** Whether a repeat gets the stored answer. Otherwise it runs the handler again. */
   replays: boolean;
   /** How the use of a metered route is paid. Null: the whole amount is paid. */
@@ -65,7 +63,7 @@ export type Offer = {
  * A payment that a request presents. If the store has a record of it, the record decides. Otherwise
  * `mismatch` does.
  */
-export type Presented = {
+export type PresentedPayment = {
   /** Identifies the payment within the dialect. */
   id: string;
   /** Buys one delivery, also on a prepaid route. */
@@ -76,13 +74,6 @@ export type Presented = {
   mismatch: (bill: Bill) => Promise<Refusal | null>;
   /** Redeems the payment, or consumes one unit, once. */
   take: (bill: Bill, taking: Taking) => Promise<Opening>;
-  /** Consumes units before their requests, for routes with `prepaid.ahead`. */
-  ahead?: {
-    /** What the API is known to refuse to an id that was never sent. */
-    refusal: () => Refusal | null;
-    /** Consumes `bill.ahead` units or fewer. The same id consumes nothing more and succeeds. */
-    consume: (bill: Bill, units: number, id: string) => Promise<Consumed>;
-  };
   /** The authorization that metered routes use. */
   authorization?: {
     /** The quote that it has paid. */
@@ -98,8 +89,12 @@ export type Presented = {
   };
 };
 
-/** `left`: nothing was consumed, because fewer units are left. */
-export type Consumed = 'consumed' | { left: number } | Refusal;
+/** A payment of a request, by the dialect that has read it. */
+export type Payment = PresentedPayment & {
+  /** The name of its record in the store. */
+  key: string;
+  dialect: Dialect;
+};
 
 /**
  * A payment protocol that the 402 offers, with its own headers and body fields. The first dialect
@@ -118,7 +113,7 @@ export type Dialect = {
    * Null if the request has no payment of this dialect. A refusal is the answer, and no other
    * dialect is tried.
    */
-  read: (incoming: Incoming, bill: Bill) => Promise<Presented | Refusal | null>;
+  read: (incoming: Incoming, bill: Bill) => Promise<PresentedPayment | Refusal | null>;
   /** Reports what the API does not know yet, before the process ends. */
   close?: () => Promise<void>;
 };

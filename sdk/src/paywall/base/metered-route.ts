@@ -55,8 +55,9 @@ export type MeteredRoute<R> = {
          */
         extend?: boolean;
         /**
-         * False: the handler may run again for the same request, so no answer is stored, and a
-         * repeat is another call (see `prepaid.replay`).
+         * False declares that the handler may run again for the same request, because it changes
+         * nothing. Then no answer is stored, and a repeat is another call. Default: a repeat gets
+         * the stored answer.
          */
         replay?: boolean;
       };

@@ -8,21 +8,7 @@ export type Price<R> = string | ((request: R) => string | Promise<string>);
 export type FixedRoute<R> = {
   price: Price<R>;
   /** The price buys this many requests to the address with one on-chain payment. */
-  prepaid?: {
-    units: number;
-    /**
-     * How many units one call of the API consumes in advance. The store counts them, so most
-     * requests call only the store. Default 1: each request is a call. It needs a store with
-     * `take`.
-     */
-    ahead?: number;
-    /**
-     * False declares that the handler may run again for the same request, because it changes
-     * nothing. Then no answer is stored, and a repeat is another request, which takes a unit. One
-     * that fails gives it back. It needs `ahead`. Default: a repeat gets the stored answer.
-     */
-    replay?: boolean;
-  };
+  prepaid?: { units: number };
 };
 
 /**
@@ -32,9 +18,7 @@ export type FixedRoute<R> = {
 export type PaidRoute<R> = (FixedRoute<R> & { max?: undefined }) | MeteredRoute<R>;
 
 const OPTIONS = { price: true, prepaid: true } satisfies OptionNames<FixedRoute<never>>;
-const PREPAID = { units: true, ahead: true, replay: true } satisfies OptionNames<
-  NonNullable<FixedRoute<never>['prepaid']>
->;
+const PREPAID = { units: true } satisfies OptionNames<NonNullable<FixedRoute<never>['prepaid']>>;
 /** The API's limit for the units of a settlement. */
 const MOST_UNITS = 1_000_000_000;
 
@@ -49,10 +33,10 @@ export const checkRoute = <R>(
   if (typeof (paywall as { admit?: unknown } | undefined)?.admit !== 'function')
     throw new TypeError('paid: the first argument must be the paywall that createPaywall has returned');
   if (isMetered<R>(route)) checkMeteredRoute(route, paywall);
-  else checkFixedRoute(route, paywall);
+  else checkFixedRoute(route);
 };
 
-const checkFixedRoute = <R>(route: FixedRoute<R>, paywall: { countsUnits: boolean }): void => {
+const checkFixedRoute = <R>(route: FixedRoute<R>): void => {
   checkNames('route', route, OPTIONS);
   const { price, prepaid } = route;
   if (typeof price !== 'function') refuseFault('price', amountFault(price));
@@ -60,26 +44,12 @@ const checkFixedRoute = <R>(route: FixedRoute<R>, paywall: { countsUnits: boolea
   checkNames('prepaid', prepaid, PREPAID);
   checkCount('prepaid.units', prepaid.units ?? 0, 'requests');
   if (prepaid.units > MOST_UNITS) throw new TypeError(`prepaid.units: use at most ${MOST_UNITS} requests`);
-  const { ahead = 1 } = prepaid;
-  checkCount('prepaid.ahead', ahead, 'requests');
-  if (ahead > prepaid.units) throw new TypeError('prepaid.ahead: use at most prepaid.units');
-  if (!['undefined', 'boolean'].includes(typeof prepaid.replay))
-    throw new TypeError('prepaid.replay: use false for a handler that may run again, otherwise true');
-  if (prepaid.replay === false && ahead === 1)
-    throw new TypeError(
-      'prepaid.replay: false is for routes with units ahead; set prepaid.ahead, for instance 100',
-    );
-  if (ahead > 1 && !paywall.countsUnits)
-    throw new TypeError(
-      'prepaid.ahead: the store of the paywall counts these units, so it must have take, as memoryStore() and the stores of the examples have',
-    );
 };
 
 const meteredBill = <R>(resource: string, request: R, route: MeteredRoute<R>): Bill => ({
   resource,
   amount: String(microOf(route.max)),
   units: null,
-  ahead: 1,
   replays: typeof route.tab === 'object' ? (route.tab.replay ?? true) : true,
   metered: meteredBillOf(route, request),
   route,
@@ -101,8 +71,7 @@ export const billOf = async <R>(
     resource,
     amount: String(microOf(amount)),
     units: prepaid?.units ?? null,
-    ahead: prepaid?.ahead ?? 1,
-    replays: prepaid?.replay ?? true,
+    replays: true,
     metered: null,
     route,
   };

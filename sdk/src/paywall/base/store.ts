@@ -20,7 +20,7 @@ export type PaywallStore = {
     ttlMs: number,
   ) => Promise<boolean> | boolean;
   /**
-   * Optional. Routes with `prepaid.ahead` and with `tab` need it. One atomic step: provided that no
+   * Optional. Routes with `tab` need it. One atomic step: provided that no
    * key of `entries` has a value and that the decimal number at `counter` is at least `amount` and
    * not negative, lowers the number by `amount`, keeps its expiry, and writes the entries. A
    * negative amount raises the number.

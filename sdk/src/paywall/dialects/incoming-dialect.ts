@@ -1,7 +1,7 @@
 import { hexHash } from '../../checks/encoding.ts';
 import { failed, isRefusal, type Refusal } from '../base/answers.ts';
 import type { Receipt } from '../base/deliveries.ts';
-import { type Bill, isFixedPrice, type PaywallContext, type Presented } from '../base/dialect.ts';
+import { type Bill, isFixedPrice, type PaywallContext, type PresentedPayment } from '../base/dialect.ts';
 import type { IncomingPayment, IncomingSettlement } from '../base/incoming-payments.ts';
 import type { PresentedOffer } from './offers.ts';
 import { readTransaction, type Transaction, type Transfers, wrongIn } from './transaction.ts';
@@ -54,7 +54,7 @@ export const presentIncoming = async (
   { accept }: PaywallContext,
   { rail, transaction, asked, waitMs, receiptOf }: IncomingCredential,
   { resource }: Bill,
-): Promise<Presented | Refusal> => {
+): Promise<PresentedPayment | Refusal> => {
   const read = typeof transaction === 'string' ? readTransaction(transaction) : null;
   if (read === null) return failed('invalid_payload');
   return {

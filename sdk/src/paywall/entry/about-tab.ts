@@ -1,12 +1,11 @@
 import { CLOSE_TAB_HEADER, USAGE_OF_HEADER } from '../../pay/base/dialects.ts';
 import { answer, isUsedUp, type Refusal, unavailable } from '../base/answers.ts';
-import type { Bill, Presented } from '../base/dialect.ts';
+import type { Bill, Payment } from '../base/dialect.ts';
 import type { Incoming } from '../base/incoming.ts';
 import type { Log, LogError } from '../base/log.ts';
 import { USAGE_HEADER } from '../base/meter.ts';
 import type { Metered } from '../metered/metered.ts';
 
-type Payment = Presented & { key: string };
 type Deps = { log: Log; logError: LogError; metered: Metered };
 
 /** What the buyer of a tab asks the paywall itself. No handler runs for it. */

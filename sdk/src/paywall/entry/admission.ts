@@ -17,7 +17,7 @@ import {
 } from '../base/answers.ts';
 import { createAddressCheck } from '../base/configuration.ts';
 import { type Begun, createDeliveries, type Deliveries } from '../base/deliveries.ts';
-import type { Bill, Dialect, Offer, Presented } from '../base/dialect.ts';
+import type { Bill, Dialect, Offer, Payment } from '../base/dialect.ts';
 import { type BuyerLeft, delivered, type Finish } from '../base/ends.ts';
 import {
   ConsumedBodyError,
@@ -35,7 +35,6 @@ import { isInMemory, type PaywallStore, UnsharedStoreError } from '../base/store
 import { networkOf } from '../dialects/networks.ts';
 import { createMetered, type Metered } from '../metered/metered.ts';
 import { createAboutTab } from './about-tab.ts';
-import { createUnitsAhead } from './units-ahead.ts';
 
 export type Admission =
   | { kind: 'answer'; response: Response }
@@ -155,8 +154,6 @@ const createAnswers = (dialects: readonly Dialect[], log: Log, logError: LogErro
   return { refused, charge, refuseTo };
 };
 
-type Payment = Presented & { key: string; dialect: Dialect };
-
 /** The payment of a request, or the refusal of one without an id. Null: there is no payment. */
 const presentedTo = async (
   dialects: readonly Dialect[],
@@ -262,7 +259,6 @@ const createRedeem = (
 ) => {
   const { store, log, logError } = deps;
   const { refuseTo } = answers;
-  const begin = createUnitsAhead(store, deliveries, (error) => logError(error));
 
   /** Delivers for a payment, or answers why not. */
   return async (
@@ -279,7 +275,14 @@ const createRedeem = (
     const request = { key, hash, requestId };
     const asked = withReadiness(payment, incoming);
     const beginning =
-      bill.metered === null ? begin(asked, bill, request) : metered.begin(asked, bill, bill.metered, request);
+      bill.metered === null
+        ? deliveries.once({
+            ...request,
+            order: asked.order,
+            refusal: () => asked.mismatch(bill),
+            open: (taking) => asked.take(bill, taking),
+          })
+        : metered.begin(asked, bill, bill.metered, request);
     const begun = await fitting(incoming, beginning).catch((error: unknown) => {
       logError(error, about);
       return unavailable('store');

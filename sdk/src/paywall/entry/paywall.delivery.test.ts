@@ -61,7 +61,6 @@ describe('one delivery', () => {
   test.each([
     ['', undefined, {}],
     [' of units', { units: 3 }, { units: 3 }],
-    [' of units ahead', { units: 3, ahead: 2 }, { units: 3 }],
   ])('a payment%s with a record is delivered after a higher price', async (_, prepaid, units) => {
     const store = memoryStore();
     let runs = 0;
@@ -80,9 +79,7 @@ describe('one delivery', () => {
     };
     expect(await statusOf(before)).toBe(503);
     api.faults.pop();
-    // Units that are consumed ahead belong to no request yet.
-    const first = await statusOf(prepaid !== undefined && 'ahead' in prepaid ? before : dearer);
-    const statuses = [first, await statusOf(dearer), await statusOf(dearer)];
+    const statuses = [await statusOf(dearer), await statusOf(dearer), await statusOf(dearer)];
     expect([statuses, runs]).toEqual([[500, 200, 200], 2]);
     const others = api.pay({ resource: RESOURCE, ...units });
     expect(await reasonOf(dearer(at('/report', others)))).toBe('402 payment_failed amount_too_small');

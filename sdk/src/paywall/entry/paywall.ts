@@ -81,7 +81,7 @@ const TERMS_MS = 5000;
 
 export type Paywall = {
   readonly maxStoredBytes: number;
-  /** Whether its store can count units that are consumed ahead. */
+  /** Whether its store can count what is left of a tab. */
   readonly countsUnits: boolean;
   admit: Admit;
   /**
@@ -165,8 +165,8 @@ const dialectOf = (given: Dialect | DialectFactory, context: PaywallContext): Di
 };
 
 /**
- * The dialects that a vendor has chosen, and wallets for people (docs/adr/0082). The service key is
- * a secret that all replicas share already.
+ * The dialects that a vendor has chosen, and wallets for people. The service key is a secret that
+ * all replicas share already.
  */
 const furtherDialects = (
   { dialects, serviceKey }: PaywallOptions,

@@ -226,7 +226,7 @@ test('after twenty extensions the tab is captured, and the next one is offered',
   expect((await ask(headers)).body.extends).toBeUndefined();
   await waitUntil(() => held.status === 'captured');
   expect(held.used).toBe(21n * MAX);
-}, 60_000);
+});
 
 test('a tab of an earlier day is captured, and the next one is offered', async () => {
   const { ask, useUp } = sell();

@@ -1,7 +1,7 @@
 import { MAX_EXTENSIONS } from '../../generated/limits.ts';
 import { isRefusal, type Refusal, usedUp } from '../base/answers.ts';
 import type { Authorization } from '../base/authorizations.ts';
-import type { Presented } from '../base/dialect.ts';
+import type { PresentedPayment } from '../base/dialect.ts';
 import type { MeteredBill } from '../base/metered-route.ts';
 import type { Tabs } from './tabs.ts';
 
@@ -9,7 +9,7 @@ import type { Tabs } from './tabs.ts';
 const isOfToday = (madeAt: number): boolean =>
   new Date(madeAt).toISOString().slice(0, 10) === new Date().toISOString().slice(0, 10);
 
-type Held = NonNullable<Presented['authorization']>;
+type Held = NonNullable<PresentedPayment['authorization']>;
 
 /**
  * What becomes of a tab that is used up and can be extended.

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { waitUntil } from '../../../../test/support/base/wait.ts';
 import {
   at,
@@ -232,6 +232,18 @@ describe('a tab', () => {
     ]);
     await paywall.close();
     expect([runs(), held.used]).toEqual([4, 1500n]);
+  });
+
+  test('with replay: false a call is one step of the store, which keeps nothing', async () => {
+    const store = memoryStore();
+    const steps = (['get', 'compareAndSet', 'take'] as const).map((name) => jest.spyOn(store, name));
+    const { ask } = sell({ ...route, tab: { replay: false } }, undefined, { store });
+    const { headers } = open();
+    await ask(headers, 'first');
+    for (const step of steps) step.mockClear();
+    for (let nth = 0; nth < 20; nth += 1) expect((await ask(headers, `r${nth}`)).status).toBe(200);
+    expect(steps.map(({ mock }) => mock.calls.length)).toEqual([0, 0, 20]);
+    expect(steps[2]!.mock.calls.every(([, , entries]) => (entries as unknown[]).length === 0)).toBe(true);
   });
 
   test('after the wallet is emptied the next call is refused, and offered a new authorization', async () => {

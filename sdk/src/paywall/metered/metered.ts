@@ -1,7 +1,7 @@
 import { IN_PROGRESS, isRefusal, type Refusal, usedUp } from '../base/answers.ts';
 import type { Authorization } from '../base/authorizations.ts';
 import type { Begun, Deliveries, Opening } from '../base/deliveries.ts';
-import type { Bill, Presented } from '../base/dialect.ts';
+import type { Bill, Payment } from '../base/dialect.ts';
 import { delivered, type Finish, UNDONE } from '../base/ends.ts';
 import { createMetering, type Metering } from '../base/meter.ts';
 import type { MeteredBill } from '../base/metered-route.ts';
@@ -15,7 +15,6 @@ import { createTabs, type Tabs } from './tabs.ts';
  * what it used, and that is captured. A tab serves many calls and is captured once.
  */
 
-type Payment = Omit<Presented, 'id'> & { key: string };
 type Request = {
   key: string;
   hash: string;
@@ -121,7 +120,7 @@ const createTake = ({ deliveries }: Deps, tabs: Tabs) => {
     const count = (): ReturnType<Deliveries['counted']> =>
       bill.replays
         ? deliveries.counted(tabs.counterOf(key), terms.perCall, request)
-        : deliveries.countedOnce(tabs.counterOf(key), terms.perCall, false);
+        : deliveries.countedOnce(tabs.counterOf(key), terms.perCall);
     const useUp = (): Refusal => {
       void tabs.end(key, found, 'used_up');
       return usedUp('authorization_used_up');

@@ -16,7 +16,7 @@ import {
 } from '../base/answers.ts';
 import { type Authorizations, createAuthorizations } from '../base/authorizations.ts';
 import { ConfigurationError, faultOfQuote } from '../base/configuration.ts';
-import { type Bill, type Dialect, isFixedPrice, type Presented, scopeOf } from '../base/dialect.ts';
+import { type Bill, type Dialect, isFixedPrice, type PresentedPayment, scopeOf } from '../base/dialect.ts';
 import type { Incoming } from '../base/incoming.ts';
 import { CONFIGURATION, type Log } from '../base/log.ts';
 import { unpayingOf } from '../base/metered-route.ts';
@@ -189,7 +189,7 @@ const authorizationOf = (
   authorizations: Authorizations,
   { claims, token: settlement_token }: { claims: SettlementClaims; token: string },
   extend: boolean,
-): NonNullable<Presented['authorization']> => {
+): NonNullable<PresentedPayment['authorization']> => {
   const ids = { settlement_id: claims.settlement_id, settlement_token };
   return {
     quoteId: claims.quote_id,
@@ -244,7 +244,7 @@ export const quittanceDialect = (settings: QuittanceSettings): Dialect => {
       };
     },
 
-    read: async (incoming, bill): Promise<Presented | Refusal | null> => {
+    read: async (incoming, bill): Promise<PresentedPayment | Refusal | null> => {
       const found = await readSettlement(incoming);
       if (found === null || isRefusal(found)) return found;
       const { claims, token: settlement_token } = found;
@@ -255,7 +255,7 @@ export const quittanceDialect = (settings: QuittanceSettings): Dialect => {
           onError(error);
           return false;
         });
-      const { take, mismatch, consume, refusal } = settlementOf(ids, isOwnQuote);
+      const { take, mismatch } = settlementOf(ids, isOwnQuote);
       return {
         id: settlement_id,
         mismatch: async (asked) =>
@@ -263,10 +263,6 @@ export const quittanceDialect = (settings: QuittanceSettings): Dialect => {
             ? failed('amount_too_small')
             : mismatch(asked).catch(refusalOf),
         take: (asked, taking) => take(asked, taking).catch(refusalOf),
-        ahead: {
-          refusal,
-          consume: (asked, units, id) => consume(asked, units, id).catch(refusalOf),
-        },
         authorization: authorizationOf(authorizations, found, bill.metered?.extend === true),
       };
     },

@@ -4,7 +4,7 @@ import { ApiError } from '../../errors.ts';
 import type { Output } from '../../types.ts';
 import { failed, type Refusal, unavailable, usedUp } from '../base/answers.ts';
 import type { Opening, Taking } from '../base/deliveries.ts';
-import { type Bill, type Consumed, scopeOf } from '../base/dialect.ts';
+import { type Bill, scopeOf } from '../base/dialect.ts';
 import type { MeteredBill } from '../base/metered-route.ts';
 import { createThrottle } from '../base/throttle.ts';
 
@@ -100,33 +100,21 @@ const createCalls = (client: Client) => {
     const redeemed = await redeemCalls(() => client.settlement.redeem({ ...ids, redeem_id }));
     return !redeemed.replayed || redeemed.redeem_id === redeem_id ? 'open' : 'spent';
   };
-  const consume = async (ids: Ids, units: number, request_id: string): Promise<'open'> => {
-    await consumeCalls(() => client.settlement.consume({ ...ids, units, request_id }));
+  const consume = async (ids: Ids, request_id: string): Promise<'open'> => {
+    await consumeCalls(() => client.settlement.consume({ ...ids, units: 1, request_id }));
     return 'open';
   };
-  /** Consumes units. `left`: so many are left, which are fewer, and not none. */
-  const consumeUpTo = async (ids: Ids, units: number, id: string): Promise<'consumed' | { left: number }> => {
-    try {
-      await consume(ids, units, id);
-      return 'consumed';
-    } catch (error) {
-      if (codeOf(error) !== 'settlement_exhausted') throw error;
-      const left = (await verify(ids.settlement_id)).units_remaining ?? 0;
-      if (left === 0) throw error;
-      return { left };
-    }
-  };
-  return { verify, redeem, consume, consumeUpTo };
+  return { verify, redeem, consume };
 };
 
 /**
  * Redeems and consumes the settlements of one service: functions of a settlement, which get its
- * bill. They take the id of a delivery or a block, and the same id succeeds again. `isOwnQuote`
+ * bill. They take the id of a delivery, and the same id succeeds again. `isOwnQuote`
  * tells whether it has paid a quote of exactly this bill, whose terms need no read. They throw
  * ApiError, NoAnswerError, or WaitingError while the API asks to wait.
  */
 export const createSettlements = (client: Client, serviceId: string) => {
-  const { verify, redeem, consume, consumeUpTo } = createCalls(client);
+  const { verify, redeem, consume } = createCalls(client);
   // The terms of a settlement never change, so they are read once. A final refusal is cached too.
   const settlements = boundedMap<KnownSettlement>(MAX_SETTLEMENTS);
   const knownOf = (settlement_id: string): KnownSettlement => {
@@ -142,12 +130,12 @@ export const createSettlements = (client: Client, serviceId: string) => {
     return no !== null && Date.now() < no.until ? no : null;
   };
   /** Calls the API, unless it is known to refuse. */
-  const unlessRefused = async <T>(
+  const unlessRefused = async (
     { settlement_id }: Ids,
     bill: Bill,
-    { id, isRepeat }: Pick<Taking, 'id' | 'isRepeat'>,
-    call: () => Promise<T>,
-  ): Promise<T | Refusal> => {
+    { id, isRepeat }: Taking,
+    call: () => Promise<Opening>,
+  ): Promise<Opening> => {
     const known = refusalOf(settlement_id);
     if (known !== null && (!isRepeat || known.id === id)) return known.said;
     try {
@@ -174,14 +162,9 @@ export const createSettlements = (client: Client, serviceId: string) => {
       },
       /** Redeems the settlement, or consumes one unit of it, for a bill that it pays for. */
       take: (bill: Bill, taking: Taking): Promise<Opening> =>
-        unlessRefused<Opening>(ids, bill, taking, () =>
-          bill.units === null ? redeem(ids, taking.id) : consume(ids, 1, taking.id),
+        unlessRefused(ids, bill, taking, () =>
+          bill.units === null ? redeem(ids, taking.id) : consume(ids, taking.id),
         ),
-      /** What the API is known to refuse to an id that was never sent. */
-      refusal: (): Refusal | null => refusalOf(settlement_id)?.said ?? null,
-      /** Consumes units for a bill that it pays for. */
-      consume: (bill: Bill, units: number, id: string): Promise<Consumed> =>
-        unlessRefused<Consumed>(ids, bill, { id, isRepeat: true }, () => consumeUpTo(ids, units, id)),
     };
   };
 };

@@ -55,7 +55,7 @@ const incoming = () =>
     };
     vendor = await fixture.payer(1n);
     await payments().fundFacilitator();
-  }, 120_000);
+  });
   afterAll(async () => {
     await fixture.stop();
     softhsm.remove();
@@ -105,7 +105,7 @@ const incoming = () =>
     expect(generations.rows).toEqual([{ most: 1 }]);
     expect(service.output()).not.toContain(PIN);
     await service.stop();
-  }, 120_000);
+  });
 
   test('a token that is absent for long uses up no cap: the payments that waited are signed', async () => {
     const { events } = fixture;
@@ -124,7 +124,7 @@ const incoming = () =>
     const next = await fixture.settle(payer, fixture.quote({ amount: AMOUNT }));
     await events.wait(next.settlement_id, 'confirmed');
     await service.stop();
-  }, 120_000);
+  });
 
   test.each([
     ['the module', { PKCS11_MODULE: '/nowhere.so' }, /module \/nowhere\.so cannot be loaded/],

@@ -3,6 +3,7 @@ import { Approval, type OutgoingRail } from '../../../../shared/contract/settlem
 import { type Db, sql } from '../../../../shared/db/pool.ts';
 import type { Payee } from '../../../../shared/lib/money/payees.ts';
 import { type Page, pageBy } from '../../../../shared/lists/page.ts';
+import { ofAttempt } from '../../keys/store.ts';
 
 const Row = z.object({
   approval_id: z.string(),
@@ -41,10 +42,8 @@ export type NewApproval = {
   expiresAt: string;
 };
 
-/** The settlement of the attempt, which the unique index of settlements makes the only one. */
-const used = sql.fragment`(
-  select s.settlement_id from settlements as s
-  where s.account_id = a.account_id and s.payment_attempt_id = a.payment_attempt_id)`;
+/** The settlement of the attempt, which its key makes the only one. */
+const used = ofAttempt(sql.fragment`a.account_id`, sql.fragment`a.payment_attempt_id`);
 
 /**
  * The status now. One that was used stays approved. A payment that was made without the decision,

@@ -18,7 +18,8 @@ export type Authorization = {
 const closed = (message: string): ServiceError =>
   new ServiceError('authorization_closed', `${message}; ask the buyer for another one`);
 
-const notAuthorized = (): ServiceError =>
+/** Of a call about a ceiling, for another payment. */
+export const notAuthorized = (): ServiceError =>
   conflict('the quote has no ceiling: its whole amount is paid, so redeem the settlement instead');
 
 /** The words for a state in which nothing more can be used. Null: it is open. */

@@ -45,7 +45,7 @@ const expired = (message: string): Refusal => ({ code: 'settlement_expired', mes
 export const consumeRefusal = (prepaid: Prepaid, units: number): Refusal | null => {
   const { status, chain, unitsTotal } = prepaid;
   if (unitsTotal === null) return conflict('the quote prepaid no units; redeem the settlement instead');
-  if (status === 'authorized' || status === 'capturing' || status === 'voided' || status === 'merged')
+  if (status === 'authorized' || status === 'capturing' || status === 'voided')
     return conflict('the quote prepaid no units; report what is used with usage');
   if (status === 'pending') return conflict('the payment is not confirmed yet');
   if (status === 'failed') return conflict('the payment failed');

@@ -12,7 +12,6 @@ test.each([
     authorized: ['-', '-', '-', '-', '-', '-', '-', '-', '-', '-', 'authorized', 'authorized', 'capturing', 'voided'],
     capturing: ['-', 'redeemed', 'redeemed', 'failed', '-', '-', '-', '-', '-', '-', '-', '-', '-', '-'],
     voided:   ['-', '-', '-', '-', '-', '-', '-', '-', '-', '-', '-', '-', '-', '-'],
-    merged:   ['-', '-', '-', '-', '-', '-', '-', '-', '-', '-', '-', '-', '-', '-'],
     issued:   ['-', 'issued',   'issued',   'failed',   'issued',   'redeemed', 'redeemed', 'expired', 'redeemed', '-', '-', '-', '-', '-'],
     redeemed: ['-', 'redeemed', 'redeemed', 'redeemed', 'redeemed', '-',        'redeemed', '-',       '-',        'issued', '-', '-', '-', '-'],
     expired:  ['-', 'expired',  'expired',  'failed',   'expired',  '-',        '-',        '-',       '-',        '-', '-', '-', '-', '-'],
@@ -103,7 +102,7 @@ test.each<[string, Event, string | null]>([
 
 test('a payment under way is pending or confirmed on the chain, and no event leaves its end there', () => {
   expect(chainStatuses.open).toEqual(['pending', 'confirmed', 'none']);
-  expect(statuses.states.filter(statuses.isTerminal)).toEqual(['voided', 'merged', 'failed']);
+  expect(statuses.states.filter(statuses.isTerminal)).toEqual(['voided', 'failed']);
 });
 
 test('no other states occur', () => {

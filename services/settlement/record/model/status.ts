@@ -62,7 +62,6 @@ export const statuses = stateMachine<Status, Event>({
   },
   expired: { confirmed: 'expired', finalized: 'expired', reopened: 'expired', failed: 'failed' },
   voided: {},
-  merged: {},
   failed: {},
 });
 

@@ -13,6 +13,14 @@ import { parseMicro } from '../../../../shared/lib/money/micro.ts';
 import { byteaText, packToken, tokenHash } from '../../../../shared/lib/tokens/packed-token.ts';
 import { lockApprovals } from '../../approvals/store/approvals.ts';
 import { countedIn, holdDelegates, limitsOf, lockDelegates } from '../../delegates/store.ts';
+import {
+  ATTEMPT_AND_QUOTE,
+  attemptKeyOf,
+  claimedId,
+  claimKeys,
+  isAttemptKey,
+  keysAmong,
+} from '../../keys/store.ts';
 import { holdPayers, lockPayers } from '../../payers/store.ts';
 import { payeesOfQuote } from '../model/payees.ts';
 import { prepaidUnits } from '../model/prepaid-units.ts';
@@ -26,6 +34,7 @@ import {
   isLimitedBy,
   leastLeftOfCaps,
 } from './limits.ts';
+import { picoOf } from './pico.ts';
 import { firstOf, isPayerUnknown, namesOf, type Refusal, SETTLE_REFUSALS } from './refusals.ts';
 
 type Fragment = ReturnType<typeof sql.fragment>;
@@ -67,11 +76,7 @@ const Row = z.object({
 });
 
 /** The bounds of what is authorized and not paid, in micro-units. */
-export type TabCaps = {
-  readonly amountMicro: bigint;
-  readonly newPayerMicro: bigint;
-  readonly vendorMicro: bigint;
-};
+export type TabCaps = Readonly<Record<'amountMicro' | 'newPayerMicro' | 'vendorMicro', bigint>>;
 
 /** What an attempt is accepted with whose quote has a ceiling. Times are epoch milliseconds. */
 export type NewAuthorization = {
@@ -155,8 +160,8 @@ export const partiesOf = (attempts: readonly Attempt[]): string[] =>
   attempts.flatMap(({ accountId, claims }) => [accountId, claims.vendor_account_id]);
 
 /** The columns of `input` with what is authorized and its bounds. */
-export const cappedOf = (maxAmount: string, caps: TabCaps) => ({
-  max_amount: maxAmount,
+export const cappedOf = (ceiling: string, caps: TabCaps) => ({
+  ceiling,
   amount_cap: caps.amountMicro.toString(),
   new_payer_cap: caps.newPayerMicro.toString(),
   vendor_cap: caps.vendorMicro.toString(),
@@ -165,13 +170,13 @@ export const cappedOf = (maxAmount: string, caps: TabCaps) => ({
 
 /** The columns of `input` that only an authorization has. */
 const authorizationOf = (
-  maxAmount: string,
+  ceiling: string,
   { terms, at, endsAt, settlementToken, caps }: NewAuthorization,
 ) => ({
-  ...cappedOf(maxAmount, caps),
-  capture_mode: terms.mode,
+  ...cappedOf(ceiling, caps),
+  mode: terms.mode,
   unit_price: terms.unit_price,
-  capture_threshold: terms.threshold,
+  threshold: terms.threshold,
   redeem_window_seconds: terms.window_seconds,
   settlement_token: byteaText(packToken(settlementToken)),
   settlement_token_hash: byteaText(tokenHash(settlementToken)),
@@ -214,36 +219,45 @@ export const inputRows = (rows: readonly object[]) => sql.fragment`
     settlement_id text, account_id text, payment_attempt_id text, delegate_id text, wallet_id text, quote_id text,
     quote_token bytea, scope json, vendor_account_id text, service_id uuid, payees jsonb, quote_amount bigint, fee_amount bigint,
     redeem_window_seconds integer, units_total integer, expires_at timestamptz, is_paid boolean, is_fresh boolean,
-    is_over_cap boolean, max_amount bigint, capture_mode text, unit_price bigint, capture_threshold bigint,
+    is_over_cap boolean, ceiling bigint, mode text, unit_price bigint, threshold bigint,
     settlement_token bytea, settlement_token_hash bytea, ends_at float8, capped_at float8, amount_cap bigint,
     new_payer_cap bigint, vendor_cap bigint, share_cap bigint, session_id text)`;
 
 /**
- * CTE `candidate`: the input with what the snapshot has of attempt and quote. The rows are found
- * one by one, which uses an index whatever size the planner assumes for a JSON parameter. A join
- * with it scanned all settlements.
+ * CTE `taken`: the keys of the input that have a payment. They are bound as an array, which uses
+ * the index. A join with a JSON parameter, whose size the planner assumes, scanned all settlements.
  */
-export const candidatesWithRecords = sql.fragment`
+export const takenKeys = (attempts: readonly Attempt[]): Fragment =>
+  keysAmong(
+    attempts.flatMap(({ accountId, paymentAttemptId, claims }) => [
+      attemptKeyOf(accountId, paymentAttemptId),
+      claims.quote_id,
+    ]),
+  );
+
+/** CTE `candidate`: the input with what the snapshot has of attempt and quote. */
+export const candidatesWithRecords = (hasCeilings: boolean) => sql.fragment`
   select input.*, existing.found as is_existing, settled.found as is_settled,
+    ${hasCeilings ? tabsOfInput : noTabs}
+  from input ${hasCeilings ? joinTabs : sql.fragment``}
+  left join taken as existing on ${isAttemptKey('existing')}
+  left join taken as settled on settled.kind = 'quote' and settled.key = input.quote_id`;
+
+const noTabs = sql.fragment`0::numeric as open_of_payer, 0::numeric as open_of_vendor, 0::numeric as open_of_share,
+    false as has_history`;
+const tabsOfInput = sql.fragment`
     coalesce(of_payer.micro, 0) as open_of_payer, coalesce(of_vendor.micro, 0) as open_of_vendor,
     coalesce(of_share.micro, 0) as open_of_share,
-    input.max_amount is not null and exists (
+    input.ceiling is not null and exists (
       select from settlements as s where s.account_id = input.account_id and s.chain_status = 'finalized'
-    ) as has_history
-  from input
+    ) as has_history`;
+const joinTabs = sql.fragment`
   left join open_tabs as of_payer on of_payer.payer = input.account_id and of_payer.vendor is null
-    and input.max_amount is not null
+    and input.ceiling is not null
   left join open_tabs as of_vendor on of_vendor.vendor = input.vendor_account_id and of_vendor.payer is null
-    and input.max_amount is not null
+    and input.ceiling is not null
   left join open_tabs as of_share on of_share.payer = input.account_id and of_share.vendor = input.vendor_account_id
-    and input.max_amount is not null
-  left join lateral (
-    select true as found from settlements as s
-    where s.account_id = input.account_id and s.payment_attempt_id = input.payment_attempt_id limit 1
-  ) as existing on true
-  left join lateral (
-    select true as found from settlements as s where s.paying_quote_id = input.quote_id limit 1
-  ) as settled on true`;
+    and input.ceiling is not null`;
 
 /**
  * CTE `open_tabs`: what is authorized and not paid of the payers of the input, in all and for each
@@ -251,14 +265,14 @@ export const candidatesWithRecords = sql.fragment`
  * transaction has locked payers and vendors (`lockAuthorizing`).
  */
 export const openTabs = sql.fragment`
-  select account_id as payer, vendor_account_id as vendor, sum(quote_amount) as micro from settlements
-  where capture_due_at is not null
-    and account_id = any(array(select account_id from input where max_amount is not null))
+  select account_id as payer, vendor_account_id as vendor, sum(ceiling) as micro from authorizations
+  where due_at is not null
+    and account_id = any(array(select account_id from input where ceiling is not null))
   group by grouping sets ((account_id), (account_id, vendor_account_id))
   union all
-  select null, vendor_account_id, sum(quote_amount) from settlements
-  where capture_due_at is not null
-    and vendor_account_id = any(array(select vendor_account_id from input where max_amount is not null))
+  select null, vendor_account_id, sum(ceiling) from authorizations
+  where due_at is not null
+    and vendor_account_id = any(array(select vendor_account_id from input where ceiling is not null))
   group by vendor_account_id`;
 
 /**
@@ -295,9 +309,9 @@ export const evaluateEach = (refusals: Readonly<Record<string, Refusal>>) => sql
  */
 const queue = sql.fragment`
   select evaluated.*,
-    open_of_payer + sum(max_amount) over (partition by account_id, own_decision order by ord) as tabs_of_payer,
-    open_of_vendor + sum(max_amount) over (partition by vendor_account_id, own_decision order by ord) as tabs_of_vendor,
-    open_of_share + sum(max_amount) over (partition by account_id, vendor_account_id, own_decision order by ord) as tabs_of_share,
+    open_of_payer + sum(ceiling) over (partition by account_id, own_decision order by ord) as tabs_of_payer,
+    open_of_vendor + sum(ceiling) over (partition by vendor_account_id, own_decision order by ord) as tabs_of_vendor,
+    open_of_share + sum(ceiling) over (partition by account_id, vendor_account_id, own_decision order by ord) as tabs_of_share,
     sum(quote_amount) over (partition by wallet_id, own_decision order by ord) as of_wallet,
     sum(quote_amount) over (partition by ${limitsOf('evaluated')}, own_decision order by ord) as of_delegate
   from evaluated`;
@@ -318,18 +332,25 @@ const decide = sql.fragment`
 const insertAccepted = sql.fragment`
   insert into settlements (settlement_id, account_id, payment_attempt_id, delegate_id, wallet_id, quote_id,
     quote_token, scope, vendor_account_id, service_id, quote_amount, fee_amount, redeem_window_seconds, units_total,
-    ${countedIn}, status, chain_status, max_amount, capture_mode, unit_price, capture_threshold, settlement_token,
-    settlement_token_hash, redeem_expires_at, capture_due_at, capped_at, session_id)
-  select settlement_id, account_id, payment_attempt_id, delegate_id, wallet_id, quote_id, quote_token, scope,
+    ${countedIn}, is_authorization, status, chain_status, under_way_since, expires_from, settlement_token,
+    settlement_token_hash)
+  select ${claimedId(ATTEMPT_AND_QUOTE)}, account_id, payment_attempt_id, delegate_id, wallet_id, quote_id, quote_token, scope,
     vendor_account_id, service_id, quote_amount, fee_amount, redeem_window_seconds, units_total, ${countedIn},
-    case when max_amount is null then 'pending' else 'authorized' end,
-    case when max_amount is null then 'pending' else 'none' end, max_amount, capture_mode, unit_price,
-    capture_threshold, settlement_token, settlement_token_hash, to_timestamp(ends_at / 1000),
-    to_timestamp(ends_at / 1000), to_timestamp(capped_at / 1000), session_id
-  from decided where decision = 'accepted'
-  order by quote_id
-  on conflict do nothing
+    ceiling is not null, case when ceiling is null then 'pending' else 'authorized' end,
+    case when ceiling is null then 'pending' else 'none' end, case when ceiling is null then app_now() end,
+    case when ceiling is null then app_now() + redeem_window_seconds * interval '1 second' end, settlement_token,
+    settlement_token_hash
+  from decided join claimed using (settlement_id)
   returning settlement_id, account_id, wallet_id, delegate_id, quote_amount`;
+
+/** CTE `authorized`: what the accepted ones with a ceiling have besides. */
+const insertAuthorizations = sql.fragment`
+  insert into authorizations (settlement_id, account_id, vendor_account_id, wallet_id, session_id, mode, ceiling,
+    unit_price_pico, threshold, ends_at, due_at, capped_at)
+  select settlement_id, account_id, vendor_account_id, wallet_id, session_id, mode, ceiling,
+    ${picoOf(sql.fragment`unit_price`)}, threshold,
+    to_timestamp(ends_at / 1000), to_timestamp(ends_at / 1000), to_timestamp(capped_at / 1000)
+  from decided where ceiling is not null and settlement_id in (select settlement_id from inserted)`;
 
 /**
  * Evaluates candidates in one statement, so one round trip and one commit: checks in rank order,
@@ -338,10 +359,10 @@ const insertAccepted = sql.fragment`
  *
  * Rows of delegates, then of payers, are locked in the order of their ids, as in every statement
  * that locks both. Holds are therefore computed from the newest versions. `existing` and
- * `quote_settled` come from the statement's snapshot, so the unique indexes decide last: an insert
- * that they refuse gives `conflict`. The hold: gross ≤ min(balance, allowance) − held on the last
- * known chain state; of a delegate, or of a sign-in's account, gross ≤ cap − held − spent for each
- * of its caps.
+ * `quote_settled` come from the statement's snapshot, so the keys decide last: an attempt whose
+ * keys are taken is a `conflict`, and one that gets only a part of them fails the statement
+ * (../../keys/). The hold: gross ≤ min(balance, allowance) − held on the last known chain state; of
+ * a delegate, or of a sign-in's account, gross ≤ cap − held − spent for each of its caps.
  *
  * An approval's row is locked after those: a decision about it locks no delegate and no payer.
  *
@@ -350,11 +371,15 @@ const insertAccepted = sql.fragment`
  * hold their amounts one after another. One that no longer fits is `deferred`, not refused: an
  * earlier one may still fail by its other amount or by its quote.
  */
-const evaluate = (db: Db, candidates: readonly Candidate[]): Promise<readonly z.infer<typeof Row>[]> =>
-  db.any(sql.type(Row)`
-    with input as (${inputRows(candidates.map(inputOf))}), open_tabs as (${openTabs}), candidate as (${candidatesWithRecords}), delegate as (${lockDelegates}), payer as (${lockPayers}),
+const evaluate = (db: Db, candidates: readonly Candidate[]): Promise<readonly z.infer<typeof Row>[]> => {
+  const hasCeilings = candidates.some(({ authorization }) => authorization != null);
+  return db.any(sql.type(Row)`
+    with input as (${inputRows(candidates.map(inputOf))}), taken as (${takenKeys(candidates.map(({ attempt }) => attempt))}),
+    ${hasCeilings ? sql.fragment`open_tabs as (${openTabs}),` : sql.fragment``} candidate as (${candidatesWithRecords(hasCeilings)}), delegate as (${lockDelegates}), payer as (${lockPayers}),
     approval as (${lockApprovalsOfQuotes}),
-    evaluated as (${evaluateEach(SETTLE_REFUSALS)}), queued as (${queue}), decided as (${decide}), inserted as (${insertAccepted}),
+    evaluated as (${evaluateEach(SETTLE_REFUSALS)}), queued as (${queue}), decided as (${decide}),
+    ${claimKeys(ATTEMPT_AND_QUOTE, { cte: 'decided', accepted: sql.fragment`decision = 'accepted'` })}, inserted as (${insertAccepted}),
+    ${hasCeilings ? sql.fragment`authorized as (${insertAuthorizations}),` : sql.fragment``}
     payer_hold as (${holdPayers}), delegate_hold as (${holdDelegates}),
     ${publishMatching(
       messagesOf(candidates),
@@ -369,3 +394,4 @@ const evaluate = (db: Db, candidates: readonly Candidate[]): Promise<readonly z.
     from decided
     left join inserted on inserted.settlement_id = decided.settlement_id
     left join published on published.settlement_id = decided.settlement_id`);
+};

@@ -6,6 +6,7 @@ import { insertEvents, outboxColumn } from '../../../../shared/events/outbox.ts'
 import { parseMicro } from '../../../../shared/lib/money/micro.ts';
 import { packedToken } from '../../../../shared/lib/tokens/packed-token.ts';
 import { countedIn, holdDelegates, lockDelegates } from '../../delegates/store.ts';
+import { ATTEMPT_AND_QUOTE, claimedId, claimKeys, ofQuote } from '../../keys/store.ts';
 import { holdPayers, lockPayers } from '../../payers/store.ts';
 import {
   type Attempt,
@@ -20,15 +21,17 @@ import {
   partiesOf,
   type TabCaps,
   tabFigures,
+  takenKeys,
 } from './accept-attempts.ts';
 import { lockAuthorizing } from './authorization-locks.ts';
-import { allows, isUsable } from './conditions.ts';
+import { allows, isUsableRow } from './conditions.ts';
 import { about } from './end-events.ts';
 import { type ComparedLimit, comparedOf, comparedShape, comparedWith } from './limits.ts';
 import { EXTENSION_REFUSALS, namesOf } from './refusals.ts';
 
-/** An attempt whose quote raises the ceiling of an authorization. */
+/** An attempt whose quote adds to the ceiling of an authorization. */
 export type Extension = {
+  /** Its id is that of the extension. */
   attempt: Attempt;
   /** The quote of the authorization, and how a part of it is captured. */
   extended: string;
@@ -47,26 +50,32 @@ const DECISIONS = [
 export type ExtensionDecision = (typeof DECISIONS)[number];
 
 /** The authorization as it is after its extension. Null of an attempt that is not accepted. */
-const raisedShape = {
-  raised_id: z.string().nullable(),
-  raised_token: packedToken.nullable(),
-  raised_ceiling: z.bigint().nullable(),
-  raised_ends_at: z.number().nullable(),
+const extendedShape = {
+  extended_id: z.string().nullable(),
+  extended_token: packedToken.nullable(),
+  extended_ceiling: z.bigint().nullable(),
+  extended_ends_at: z.number().nullable(),
 };
 const Row = z.object({
   decision: z.enum(DECISIONS),
   outbox: outboxColumn,
   open_micro: z.bigint().nullable(),
   cap_micro: z.bigint().nullable(),
-  ...raisedShape,
+  ...extendedShape,
   ...comparedShape,
 });
 
-/** An authorization whose ceiling was raised. `endsAt`: epoch milliseconds. */
-export type Raised = { settlementId: string; settlementToken: string; maxMicro: bigint; endsAt: number };
+/** An authorization that was extended. `endsAt`: epoch milliseconds. */
+export type Extended = {
+  extensionId: string;
+  settlementId: string;
+  settlementToken: string;
+  maxMicro: bigint;
+  endsAt: number;
+};
 type Evaluation = Pick<z.infer<typeof Row>, 'decision' | 'outbox' | 'open_micro' | 'cap_micro'> & {
   compared: ComparedLimit | null;
-  raised: Raised | null;
+  extended: Extended | null;
 };
 
 /**
@@ -74,37 +83,43 @@ type Evaluation = Pick<z.infer<typeof Row>, 'decision' | 'outbox' | 'open_micro'
  * credential for the same service. The conditions are those of its newest version.
  */
 const lockTarget = (quoteId: string) => sql.fragment`
-  select s.settlement_id as extends, s.max_amount as ceiling, s.${countedIn} as counted_day
-  from settlements as s join input on s.account_id = input.account_id and s.wallet_id = input.wallet_id
+  select s.settlement_id as target_id, a.ceiling as extended_ceiling, s.${countedIn} as counted_day
+  from settlements as s join authorizations as a using (settlement_id)
+    join input on s.account_id = input.account_id and s.wallet_id = input.wallet_id
     and s.service_id = input.service_id and s.delegate_id is not distinct from input.delegate_id
-  where s.paying_quote_id = ${quoteId} and s.max_amount is not null and ${allows('extend')} and ${isUsable}
-    and coalesce(s.extensions, 0) < ${MAX_EXTENSIONS}
-  for update of s`;
+  where s.settlement_id = ${ofQuote(quoteId)} and s.quote_id = ${quoteId} and ${allows('extend')} and ${isUsableRow}
+    and a.extensions < ${MAX_EXTENSIONS}
+  for update of s, a`;
 
+/** CTE `extension`. */
 const insertExtension = sql.fragment`
-  insert into settlements (settlement_id, extends, account_id, payment_attempt_id, delegate_id, wallet_id, quote_id,
-    quote_token, scope, vendor_account_id, service_id, quote_amount, fee_amount, redeem_window_seconds,
-    ${countedIn}, status, chain_status, holding)
-  select settlement_id, extends, account_id, payment_attempt_id, delegate_id, wallet_id, quote_id, quote_token, scope,
-    vendor_account_id, service_id, quote_amount, fee_amount, redeem_window_seconds, ${countedIn}, 'merged', 'none', false
-  from evaluated where own_decision = 'accepted'
-  on conflict do nothing
-  returning settlement_id, extends, account_id, wallet_id, delegate_id, quote_id, quote_amount`;
+  insert into extensions (extension_id, settlement_id, account_id, payment_attempt_id, quote_id, quote_token, amount)
+  select evaluated.settlement_id, ${claimedId(ATTEMPT_AND_QUOTE)}, account_id, payment_attempt_id, quote_id, quote_token,
+    quote_amount
+  from evaluated join claimed on claimed.settlement_id = evaluated.target_id
+  returning extension_id, settlement_id, quote_id, amount`;
 
 /**
  * CTE `changed`: the authorization with the higher ceiling, which it holds. Its fee is that of the
  * ceiling by the rule that its quote fixed (shared/lib/money/fee.ts).
  */
-const raise = ({ fee }: Extension['terms']) => sql.fragment`
-  update settlements as s set max_amount = s.max_amount + inserted.quote_amount,
-    quote_amount = s.quote_amount + inserted.quote_amount, extensions = coalesce(s.extensions, 0) + 1,
+const extend = ({ fee }: Extension['terms']) => sql.fragment`
+  update settlements as s set quote_amount = s.quote_amount + extension.amount,
     fee_amount = greatest(${parseMicro(fee.min)}::bigint,
-      (s.max_amount + inserted.quote_amount) * ${BigInt(fee.bps)}::bigint / 10000)
-  from inserted where s.settlement_id = inserted.extends
-  returning s.settlement_id, s.rail, s.quote_id, s.scope, s.account_id, s.delegate_id, s.wallet_id, s.payer_address,
-    s.service_id, s.vendor_account_id, s.quote_amount, s.fee_amount, s.settlement_token, s.max_amount,
-    s.redeem_expires_at, inserted.settlement_id as extension_id, inserted.quote_id as extension_quote_id,
-    inserted.quote_amount as added`;
+      (s.quote_amount + extension.amount) * ${BigInt(fee.bps)}::bigint / 10000)
+  from extension where s.settlement_id = extension.settlement_id
+  returning s.settlement_id, s.rail, s.quote_id, s.scope, s.account_id, s.delegate_id, s.wallet_id,
+    null::text as payer_address, s.service_id, s.vendor_account_id, s.quote_amount, s.fee_amount, s.settlement_token,
+    extension.extension_id, extension.quote_id as extension_quote_id, extension.amount as added`;
+
+/** CTE `inserted`: what is held besides. */
+const added = sql.fragment`select account_id, wallet_id, delegate_id, added as quote_amount from changed`;
+
+/** CTE `extended`: the same of its other row. */
+const extendCeiling = sql.fragment`
+  update authorizations as a set ceiling = a.ceiling + extension.amount, extensions = a.extensions + 1
+  from extension where a.settlement_id = extension.settlement_id
+  returning a.ceiling, a.ends_at`;
 
 const extendedEvents = (traceparent: string | null) =>
   insertEvents('settlement.extended', {
@@ -139,38 +154,45 @@ const evaluate = async (
   { attempt, extended, terms, caps, isOverCap }: Extension,
   traceparent: string | null,
 ): Promise<Evaluation> => {
-  const added = attempt.claims.quote_amount;
-  const input = { ...inputOf({ attempt, messages: [], isOverCap }, 0), ...cappedOf(added, caps) };
+  const amount = attempt.claims.quote_amount;
+  const input = { ...inputOf({ attempt, messages: [], isOverCap }, 0), ...cappedOf(amount, caps) };
   const row = await db.one(sql.type(Row)`
-    with input as (${inputRows([input])}), open_tabs as (${openTabs}), target as (${lockTarget(extended)}),
+    with input as (${inputRows([input])}), taken as (${takenKeys([attempt])}), open_tabs as (${openTabs}), target as (${lockTarget(extended)}),
     candidate as (
-      select of_input.*, target.extends, target.ceiling, target.counted_day
-      from (${candidatesWithRecords}) as of_input left join target on true
+      select of_input.*, target.target_id, target.extended_ceiling, target.counted_day
+      from (${candidatesWithRecords(true)}) as of_input left join target on true
     ), delegate as (${lockDelegates}), payer as (${lockPayers}), approval as (${lockApprovalsOfQuotes}),
-    evaluated as (${evaluateEach(EXTENSION_REFUSALS)}), inserted as (${insertExtension}), changed as (${raise(terms)}),
+    evaluated as (${evaluateEach(EXTENSION_REFUSALS)}),
+    ${claimKeys(ATTEMPT_AND_QUOTE, {
+      cte: 'evaluated',
+      accepted: sql.fragment`own_decision = 'accepted'`,
+      leadsTo: sql.fragment`target_id`,
+    })}, extension as (${insertExtension}), changed as (${extend(terms)}), extended as (${extendCeiling}),
+    inserted as (${added}),
     payer_hold as (${holdPayers}), delegate_hold as (${holdDelegates}), published as (${extendedEvents(traceparent)})
     select coalesce((select jsonb_agg(to_jsonb(published)) from published), '[]'::jsonb) as outbox,
       case when own_decision = 'accepted' and changed.settlement_id is null then 'conflict' else own_decision end as decision,
-      ${tabFigures(sql.fragment`own_decision`, sql.fragment`ceiling`)},
-      changed.settlement_id as raised_id, changed.settlement_token as raised_token,
-      changed.max_amount as raised_ceiling, changed.redeem_expires_at as raised_ends_at,
+      ${tabFigures(sql.fragment`own_decision`, sql.fragment`extended_ceiling`)},
+      changed.settlement_id as extended_id, changed.settlement_token as extended_token,
+      extended.ceiling as extended_ceiling, extended.ends_at as extended_ends_at,
       ${comparedWith(sql.fragment`own_decision`)}
-    from evaluated left join changed on true`);
-  const { decision, outbox, open_micro, cap_micro, raised_id } = row;
+    from evaluated left join changed on true left join extended on true`);
+  const { decision, outbox, open_micro, cap_micro, extended_id } = row;
   return {
     decision,
     outbox,
     open_micro,
     cap_micro,
-    compared: comparedOf(row, { delegateId: attempt.delegateId, askedMicro: parseMicro(added) }),
-    raised:
-      raised_id === null
+    compared: comparedOf(row, { delegateId: attempt.delegateId, askedMicro: parseMicro(amount) }),
+    extended:
+      extended_id === null
         ? null
         : {
-            settlementId: raised_id,
-            settlementToken: row.raised_token!,
-            maxMicro: row.raised_ceiling!,
-            endsAt: row.raised_ends_at!,
+            extensionId: attempt.settlementId,
+            settlementId: extended_id,
+            settlementToken: row.extended_token!,
+            maxMicro: row.extended_ceiling!,
+            endsAt: row.extended_ends_at!,
           },
   };
 };

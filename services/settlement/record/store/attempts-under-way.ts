@@ -34,7 +34,6 @@ export const countAttemptsUnderWay = (db: Db): Promise<readonly UnderWay[]> =>
       from settlements where ${isUnderWay}
       union all
       -- It is late only after it is due.
-      select quote_amount, holding, wallet_id, capture_due_at, 'authorized'
-      from settlements where capture_due_at is not null
+      select ceiling, true, wallet_id, due_at, 'authorized' from authorizations where due_at is not null
     ) as open
     group by grouping sets ((state), ())`);

@@ -13,11 +13,13 @@ import {
 } from '../../../../shared/events/outbox.ts';
 import { packedToken } from '../../../../shared/lib/tokens/packed-token.ts';
 import { countedIn, updateDelegateCounters } from '../../delegates/store.ts';
+import { returnQuotes } from '../../keys/store.ts';
 import { releasePayers } from '../../payers/store.ts';
 import { allows, chainState, isCaptureUnknown, isOlderThanRestore, state } from './conditions.ts';
 import { about, endColumns } from './end-events.ts';
 import { releaseHourlyCaps } from './hourly-release.ts';
-import { columns, Row } from './settlements.ts';
+import { microOf } from './pico.ts';
+import { authorizationsOnly, columns, Row } from './settlements.ts';
 import { Dispatch, extensionTokens } from './stalled.ts';
 
 /*
@@ -26,6 +28,9 @@ import { Dispatch, extensionTokens } from './stalled.ts';
  */
 
 const Authorization = Row.extend({
+  ceiling: z.bigint(),
+  used: z.bigint(),
+  ends_at: z.number(),
   account_id: z.string(),
   quote_token: packedToken,
   // What the job of its capture contains besides.
@@ -48,7 +53,7 @@ const withPayer = sql.fragment`
     (select owner from payers where payers.wallet_id = settlements.wallet_id) as owner,
     (select authority from payers where payers.wallet_id = settlements.wallet_id) as authority,
     ${isOlderThanRestore(sql.fragment`created_at`)} as may_be_captured
-  from settlements`;
+  from ${authorizationsOnly}`;
 
 /** The authorization of a service. Null: it has no settlement of this id with a ceiling. */
 export const findAuthorization = (
@@ -56,7 +61,7 @@ export const findAuthorization = (
   { settlement_id, service_id }: { settlement_id: string; service_id: string },
 ): Promise<AuthorizationRow | null> =>
   db.maybeOne(sql.type(Authorization)`
-    ${withPayer} where settlement_id = ${settlement_id} and service_id = ${service_id} and max_amount is not null`);
+    ${withPayer} where settlement_id = ${settlement_id} and service_id = ${service_id}`);
 
 /**
  * Authorizations that end by themselves now, those that are due for longest first. Those that wait
@@ -64,21 +69,20 @@ export const findAuthorization = (
  */
 export const listDue = (db: Db, limit: number): Promise<readonly AuthorizationRow[]> =>
   db.any(sql.type(Authorization)`
-    ${withPayer} where capture_due_at <= app_now() and coalesce(capture_retry_at <= app_now(), true)
-    order by may_be_captured, capture_due_at limit ${limit}`);
+    ${withPayer} where due_at <= app_now() and coalesce(retry_at <= app_now(), true)
+    order by may_be_captured, due_at limit ${limit}`);
 
 /**
  * Open authorizations whose capture a restore may have lost, and for which the chain was not asked.
  */
 export const listUnknown = (db: Db, limit: number): Promise<readonly AuthorizationRow[]> =>
   db.any(sql.type(Authorization)`
-    ${withPayer} where capture_due_at > app_now() and ${isCaptureUnknown} order by capture_due_at limit ${limit}`);
+    ${withPayer} where due_at > app_now() and ${isCaptureUnknown} order by due_at limit ${limit}`);
 
 /** The chain has no capture of an authorization. */
 export const recordSought = (db: Db, settlementId: string): Promise<unknown> =>
   db.query(sql.typeAlias('void')`
-    update settlements set capture_sought_at = app_now()
-    where settlement_id = ${settlementId} and ${state.is('authorized')}`);
+    update authorizations set sought_at = app_now() where settlement_id = ${settlementId} and due_at is not null`);
 
 /** Which authorizations are closed: one, or those of a delegate, of a sign-in, of an account. */
 export type Closing = { account_id: string } & (
@@ -92,7 +96,10 @@ const isClosedBy = (closing: Closing) => {
   const isOfPayer = sql.fragment`account_id = ${closing.account_id}`;
   if ('settlement_id' in closing)
     return sql.fragment`${isOfPayer} and settlement_id = ${closing.settlement_id}`;
-  if ('delegate_id' in closing) return sql.fragment`${isOfPayer} and delegate_id = ${closing.delegate_id}`;
+  if ('delegate_id' in closing)
+    return sql.fragment`${isOfPayer} and exists (
+        select from settlements as s
+        where s.settlement_id = authorizations.settlement_id and s.delegate_id = ${closing.delegate_id})`;
   if ('session_id' in closing) return sql.fragment`${isOfPayer} and session_id = ${closing.session_id}`;
   return sql.fragment`(${isOfPayer} or vendor_account_id = ${closing.account_id})`;
 };
@@ -104,10 +111,9 @@ const isClosedBy = (closing: Closing) => {
  */
 export const recordClosed = (db: Db, closing: Closing): Promise<readonly string[]> =>
   db.anyFirst(sql.typeAlias('id')`
-    update settlements set capture_due_at = least(capture_due_at, app_now())
-    where settlement_id in (
-      select settlement_id from settlements
-      where capture_due_at is not null and ${state.is('authorized')} and ${isClosedBy(closing)}
+    update authorizations set due_at = least(due_at, app_now())
+    where due_at is not null and settlement_id in (
+      select settlement_id from authorizations where due_at is not null and ${isClosedBy(closing)}
       order by settlement_id for update)
     returning settlement_id as id`);
 
@@ -117,8 +123,8 @@ export const recordClosed = (db: Db, closing: Closing): Promise<readonly string[
  */
 export const postponeCapture = (db: Db, settlementId: string, seconds: number): Promise<unknown> =>
   db.query(sql.typeAlias('void')`
-    update settlements set capture_retry_at = app_now() + ${seconds}::float8 * interval '1 second'
-    where settlement_id = ${settlementId} and ${state.is('authorized')}`);
+    update authorizations set retry_at = app_now() + ${seconds}::float8 * interval '1 second'
+    where settlement_id = ${settlementId} and due_at is not null`);
 
 const Watched = z.object({
   wallet_id: z.string(),
@@ -132,19 +138,22 @@ export type Watched = z.infer<typeof Watched>;
 export const listWatched = (db: Db, after: string, limit: number): Promise<readonly Watched[]> =>
   db.any(sql.type(Watched)`
     select wallet_id, account_id, owner, authority from payers
-    where wallet_id in (select wallet_id from settlements where capture_due_at is not null)
+    where wallet_id in (select wallet_id from authorizations where due_at is not null)
       and wallet_id > ${after}
     order by wallet_id limit ${limit}`);
 
 /** A wallet as the chain has it. Amounts are digits, as a JSON parameter has them. */
 export type Observed = { wallet_id: string; balance: string; allowance: string; slot: string };
 
+/** What was used of `a`, in micro-units. */
+const used = microOf(sql.fragment`a.used_pico`);
+
 const atRiskEvents = insertEvents('settlement.atRisk', {
   from: sql.fragment`changed`,
   traceparent: sql.fragment`null::text`,
   fields: {
     ...about,
-    used: sql.fragment`changed.units_consumed::text`,
+    used: sql.fragment`changed.used::text`,
     at_risk_at: isoText(sql.fragment`changed.at_risk_at`),
   },
 });
@@ -160,21 +169,23 @@ export const recordAtRisk = (db: Db, observed: readonly Observed[]): Promise<rea
       select * from jsonb_to_recordset(${JSON.stringify(observed)}::jsonb)
         as input(wallet_id text, balance bigint, allowance bigint, slot bigint)
     ), held as (
-      select wallet_id, sum(quote_amount) as ceilings from settlements
-      where wallet_id = any(array(select wallet_id from input)) and capture_due_at is not null
+      select wallet_id, sum(ceiling) as ceilings from authorizations
+      where wallet_id = any(array(select wallet_id from input)) and due_at is not null
       group by wallet_id
     ), short as (
       select p.wallet_id from payers as p join input using (wallet_id) join held using (wallet_id)
       where p.as_of_slot <= input.slot and p.included_slot <= input.slot
         and least(input.balance, input.allowance) < held.ceilings
+    ), locked as (
+      select ${endColumns('s')}, ${used} as used from settlements as s join authorizations as a using (settlement_id)
+      where a.wallet_id = any(array(select wallet_id from short)) and a.due_at is not null and a.at_risk_at is null
+      order by s.settlement_id for update of s, a
+    ), closed as (
+      update authorizations as a set at_risk_at = app_now(), due_at = least(a.due_at, app_now())
+      from locked where a.settlement_id = locked.settlement_id
+      returning a.settlement_id, a.at_risk_at
     ), changed as (
-      update settlements as s set at_risk_at = app_now(), capture_due_at = least(s.capture_due_at, app_now())
-      where s.settlement_id in (
-        select settlement_id from settlements
-        where wallet_id = any(array(select wallet_id from short)) and capture_due_at is not null
-          and at_risk_at is null and ${state.is('authorized')}
-        order by settlement_id for update)
-      returning ${endColumns('s')}, s.units_consumed, s.at_risk_at
+      select locked.*, closed.at_risk_at from locked join closed using (settlement_id)
     )
     ${atRiskEvents}`);
 
@@ -185,14 +196,18 @@ export const recordAtRisk = (db: Db, observed: readonly Observed[]): Promise<rea
 const release = sql.fragment`
   delegated as (${updateDelegateCounters({ held: sql.fragment`-1`, spent: sql.fragment`0` })}),
   released as (${releasePayers}), ${releaseHourlyCaps('authorized', sql.fragment`changed.ceiling`)}`;
-/** CTE `before`: the authorizations that an event may end, locked in the order of their ids. */
-const lockEnding = (event: 'capture' | 'void') => sql.fragment`
-  select s.settlement_id, s.quote_amount as ceiling, s.capped_at as authorized_at from settlements as s
-  where s.settlement_id = any(array(select settlement_id from input)) and ${allows(event)}
-  order by s.settlement_id for update`;
+/**
+ * CTE `before`: the authorizations that an event may end, each locked after its settlement, in the
+ * order of their ids. So the condition, which compares the use, is that of their newest version.
+ */
+const lockEnding = (event: 'capture' | 'void', isAsDecided: ReturnType<typeof sql.fragment>) => sql.fragment`
+  select s.settlement_id, a.ceiling, ${used} as used, a.capped_at
+  from settlements as s join authorizations as a using (settlement_id) join input using (settlement_id)
+  where s.settlement_id = any(array(select settlement_id from input)) and ${allows(event)} and ${isAsDecided}
+  order by s.settlement_id for update of s, a`;
 /** What `release` reads of the settlement `s` and of CTE `before`, besides the amount. */
 const releasedColumns = sql.fragment`s.settlement_id, s.wallet_id, s.account_id, s.delegate_id,
-  s.${countedIn}, before.ceiling, before.authorized_at as capped_at, true as was_holding, null::bigint as slot`;
+  s.${countedIn}, before.ceiling, before.capped_at, true as was_holding, null::bigint as slot`;
 
 /** A capture that was decided on the use that was read. */
 export type NewCapture = {
@@ -210,7 +225,8 @@ const Captured = z.object({ settlement_id: z.string(), outbox: insertedColumn })
 
 /**
  * Fixes what authorizations pay, releases the rest of their holds, and inserts the jobs that pay.
- * Settlements are locked in the order of their ids, then delegates, then payers.
+ * Settlements are locked in the order of their ids, each with its authorization, then delegates,
+ * then payers.
  * @param captures of different settlements, each with its job
  * @returns in their order: the outbox rows; null: it has ended meanwhile, or more was used
  */
@@ -224,15 +240,19 @@ export const recordCaptures = async (
     with input as (
       select * from jsonb_to_recordset(${JSON.stringify(input)}::jsonb)
         as input(settlement_id text, amount bigint, fee bigint, used bigint, beyond_use boolean, found boolean)
-    ), before as (${lockEnding('capture')}), changed as (
+    ), before as (${lockEnding(
+      'capture',
+      sql.fragment`${used} = input.used and (a.due_at > app_now() or not input.beyond_use)`,
+    )}), changed as (
       update settlements as s set status = ${state.after('capture')}, chain_status = ${chainState.after('capture')},
-        quote_amount = input.amount, fee_amount = input.fee, capturing_at = app_now(), progressed_at = app_now(),
-        capture_due_at = null, capture_retry_at = null, capped_at = null,
-        max_amount = case when input.found then greatest(s.max_amount, input.amount) else s.max_amount end
+        quote_amount = input.amount, fee_amount = input.fee, under_way_since = app_now(), progressed_at = app_now()
       from before join input using (settlement_id)
-      where s.settlement_id = before.settlement_id and ${allows('capture')} and s.units_consumed = input.used
-        and (s.capture_due_at > app_now() or not input.beyond_use)
+      where s.settlement_id = before.settlement_id and ${allows('capture')}
       returning ${releasedColumns}, before.ceiling - input.amount as quote_amount
+    ), ended as (
+      update authorizations as a set capturing_at = app_now(), due_at = null, retry_at = null,
+        ceiling = case when input.found then greatest(a.ceiling, input.amount) else a.ceiling end
+      from changed join input using (settlement_id) where a.settlement_id = changed.settlement_id
     ), ${release}, ${publishMatching(
       messages,
       'settlement_id',
@@ -283,15 +303,17 @@ export const recordVoids = async (db: Db, voids: readonly NewVoid[]): Promise<(V
     with input as (
       select * from jsonb_to_recordset(${JSON.stringify(voids)}::jsonb)
         as input(settlement_id text, used bigint, traceparent text)
-    ), before as (${lockEnding('void')}), changed as (
+    ), before as (${lockEnding('void', sql.fragment`${used} = coalesce(input.used, ${used})`)}), changed as (
       update settlements as s set status = ${state.after('void')}, chain_status = ${chainState.after('void')},
-        holding = false, voided_at = app_now(), capture_due_at = null, capture_retry_at = null
+        holding = false
       from before join input using (settlement_id)
       where s.settlement_id = before.settlement_id and ${allows('void')}
-        and s.units_consumed = coalesce(input.used, s.units_consumed)
-      returning ${endColumns('s')}, s.${countedIn}, before.ceiling, s.capped_at, true as was_holding,
-        null::bigint as slot, s.voided_at, s.units_consumed as used, input.traceparent
-    ), ${release}, published as (${voidedEvents})
+      returning ${endColumns('s')}, s.${countedIn}, before.ceiling, before.capped_at, true as was_holding,
+        null::bigint as slot, app_now() as voided_at, before.used, input.traceparent
+    ), ended as (
+      update authorizations as a set voided_at = changed.voided_at, due_at = null, retry_at = null
+      from changed where a.settlement_id = changed.settlement_id
+    ), ${release}, keys as (${returnQuotes}), published as (${voidedEvents})
     select settlement_id, voided_at, used,
       (select jsonb_agg(to_jsonb(published)) from published where payload ->> 'settlement_id' = settlement_id) as events
     from changed`);

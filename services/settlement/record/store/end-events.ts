@@ -1,11 +1,32 @@
 import { sql } from '../../../../shared/db/pool.ts';
 import { insertEvents, isoText } from '../../../../shared/events/outbox.ts';
+import { isIncoming } from './conditions.ts';
 
-/** The columns of CTE `changed` that the events below read. */
-export const endColumns = (settlements: string) => {
+type Fragment = ReturnType<typeof sql.fragment>;
+type SqlToken = ReturnType<typeof sql.array>;
+
+/**
+ * Who has signed an incoming payment; null: another one.
+ * @param among a condition on its id, which the rows meet anyway
+ */
+const payerAddressOf = (
+  table: ReturnType<typeof sql.identifier>,
+  among: Fragment,
+) => sql.fragment`case when ${isIncoming} then (
+    select incoming.payer_address from incoming_payments as incoming where incoming.settlement_id = ${table}.settlement_id and ${among}
+  ) end`;
+
+/**
+ * The columns of CTE `changed` that the events below read.
+ * @param ids SQL of an array with the ids of the rows, if it is known: in a cluster of Citus the
+ * statement then needs only their nodes
+ */
+export const endColumns = (settlements: string, ids?: SqlToken) => {
+  const among = ids === undefined ? sql.fragment`true` : sql.fragment`incoming.settlement_id = any(${ids})`;
   const table = sql.identifier([settlements]);
-  return sql.fragment`${table}.settlement_id, ${table}.redeem_id, rail, quote_id, scope, account_id, delegate_id, wallet_id,
-    payer_address, ${table}.service_id, vendor_account_id, quote_amount, fee_amount, redeem_expires_at, redeemed_at`;
+  return sql.fragment`${table}.settlement_id, ${table}.redeem_id, rail, quote_id, scope, ${table}.account_id, delegate_id,
+    ${table}.wallet_id, ${payerAddressOf(table, among)} as payer_address, ${table}.service_id, ${table}.vendor_account_id, quote_amount, fee_amount,
+    redeem_expires_at, redeemed_at`;
 };
 
 export const about = {

@@ -11,7 +11,7 @@ import { endColumns, expiredEvents } from './end-events.ts';
 export const recordExpired = (db: Db, limit: number): Promise<readonly OutboxRow[]> =>
   db.any(sql.type(outboxRow)`
     with changed as (
-      update settlements set status = ${state.after('elapse')}
+      update settlements set status = ${state.after('elapse')}, expires_from = null
       where settlement_id in (
         select settlement_id from settlements
         where expires_from <= app_now() and ${state.isFrom('elapse')} and ${chainState.isFrom('elapse')} and ${windowElapsed}

@@ -15,10 +15,13 @@ import {
 import { byteaText, packToken, tokenHash } from '../../../../shared/lib/tokens/packed-token.ts';
 import { countedIn, updateDelegateCounters } from '../../delegates/store.ts';
 import { addPaidFees, returnFees, subtractPaidFees } from '../../fee-accounts/store.ts';
+import { returnKeys } from '../../keys/store.ts';
 import { holdPayersAgain, releasePayers } from '../../payers/store.ts';
 import { statuses } from '../model/status.ts';
 import { allows, chainState, state } from './conditions.ts';
 import { releaseHourlyCaps } from './hourly-release.ts';
+import { closeFailed, closeOpen } from './incoming/incoming-payments.ts';
+import { holdOutgoingAgain, releaseOutgoing } from './outgoing/outgoing-payments.ts';
 import { Row } from './settlements.ts';
 
 /*
@@ -56,19 +59,25 @@ type Signed = Pick<Progress, 'object_id' | 'generation' | 'tx_hash'>;
  * statement depends on it. It locks the settlements in the order of their ids.
  * @param signed at most one of a settlement, each with its hash
  */
-export const recordSigned = (db: Db, signed: readonly Signed[]): Promise<unknown> =>
-  db.query(sql.typeAlias('void')`
+export const recordSigned = (db: Db, signed: readonly Signed[]): Promise<unknown> => {
+  const ids = sql.array(
+    signed.map(({ object_id }) => object_id),
+    'text',
+  );
+  return db.query(sql.typeAlias('void')`
     with input as (
       select * from jsonb_to_recordset(${JSON.stringify(signed)}::jsonb)
         as input(object_id text, generation integer, tx_hash text)
     ), locked as (
       select settlement_id from settlements
-      where settlement_id = any(array(select object_id from input)) and ${isUnpaid}
+      where settlement_id = any(${ids}) and ${isUnpaid}
       order by settlement_id for update
     )
     update settlements as s set tx_hash = input.tx_hash, generation = input.generation, progressed_at = app_now()
     from locked join input on input.object_id = locked.settlement_id
-    where s.settlement_id = locked.settlement_id and ${isUnpaid} and s.generation < input.generation`);
+    where s.settlement_id = any(${ids}) and s.settlement_id = locked.settlement_id and ${isUnpaid}
+      and s.generation < input.generation`);
+};
 
 const Confirmed = z.object({
   settlement_id: z.string(),
@@ -81,7 +90,6 @@ const Confirmed = z.object({
     redeem_expires_at: true,
     failure_code: true,
     failure_message: true,
-    max_amount: true,
   }).shape,
   outbox: insertedColumn,
 });
@@ -126,7 +134,7 @@ const confirmedColumns = sql.fragment`
   settlement_token_hash = coalesce(s.settlement_token_hash, input.token_hash),
   redeemed_at = case when ${wasState.is('capturing')} then to_timestamp(input.issued_at / 1000) else s.redeemed_at end,
   forked_for = s.forked_for + coalesce(app_now() - s.forked_at, '0'), forked_at = null,
-  asked_from = null, progressed_at = app_now()`;
+  under_way_since = case when not input.finalized then s.under_way_since end, progressed_at = app_now()`;
 
 /** The row of CTE `input` for a confirmation. */
 const inputOf = (confirmation: Confirmation) => {
@@ -165,6 +173,11 @@ export const recordConfirmed = async (
     ...(progress.status === 'finalized' ? [finalized] : []),
   ]);
   const { finalized } = confirmations[0]!.messages;
+  // Bound as an array too (see `findForVerify`): a distributed engine then needs only their nodes.
+  const ids = sql.array(
+    confirmations.map(({ progress }) => progress.object_id),
+    'text',
+  );
   const rows = await db.any(sql.type(Confirmed)`
     with input as (
       select * from jsonb_to_recordset(${JSON.stringify(confirmations.map(inputOf))}::jsonb) as input(settlement_id text,
@@ -172,24 +185,25 @@ export const recordConfirmed = async (
         token bytea, token_hash bytea)
     ), before as (
       select settlement_id, status as was, holding as was_holding from settlements
-      where settlement_id = any(array(select settlement_id from input))
+      where settlement_id = any(${ids})
       order by settlement_id for update
     ), changed as (
       update settlements as s set ${confirmedColumns}
       from before join input on input.settlement_id = before.settlement_id
-      where s.settlement_id = before.settlement_id and s.generation <= input.generation
+      where s.settlement_id = any(${ids}) and s.settlement_id = before.settlement_id and s.generation <= input.generation
         and case when input.finalized then ${allows('finalized')} else ${allows('confirmed')} end
       returning s.*, before.was, before.was_holding, input.slot
     ), delegated as (${heldToSpent}), released as (${releasePayers}), paid_fees as (${addPaidFees}),
+    outgoing as (${releaseOutgoing(ids)}), incoming as (${closeOpen(ids)}),
     ${publishMatching(
       messages,
       'settlement_id',
       sql.fragment`join changed on changed.settlement_id = message.payload ->> 'settlement_id'
-      where case message.subject when ${finalized.subject} then changed.chain_status = 'finalized'
+      where case when message.subject = ${finalized.subject} then changed.chain_status = 'finalized'
         else ${wasUnpaid} end`,
     )}
     select changed.settlement_id, was, status, tx_hash, superseded_tx_hashes, settlement_token, redeem_expires_at,
-      failure_code, failure_message, max_amount, coalesce(published.outbox, '[]'::jsonb) as outbox
+      failure_code, failure_message, coalesce(published.outbox, '[]'::jsonb) as outbox
     from changed left join published on published.settlement_id = changed.settlement_id`);
   const found = new Map(rows.map((row) => [row.settlement_id, row]));
   return confirmations.map((confirmation) => {
@@ -209,8 +223,8 @@ export const recordReopened = (db: Db, settlementId: string, generation: number)
         holding = wallet_id is not null, forked_at = app_now(), progressed_at = app_now()
       where settlement_id = ${settlementId} and ${allows('reopened')} and not holding
         and generation = ${generation}
-      returning account_id, wallet_id, quote_amount, delegate_id, ${countedIn}
-    ), delegated as (${spentToHeld})
+      returning settlement_id, rail, account_id, wallet_id, quote_amount, delegate_id, ${countedIn}
+    ), delegated as (${spentToHeld}), outgoing as (${holdOutgoingAgain})
     ${holdPayersAgain}`);
 
 type Failure = {
@@ -234,21 +248,25 @@ export const recordFailed = (
 ): Promise<readonly OutboxRow[]> =>
   db.any(sql.type(outboxRow)`
     with before as (
-      select settlement_id, status as was, holding as was_holding,
-        case when ${isIncluded} then 0 else accrued_fee end as returned_fee
-      from settlements where settlement_id = ${settlementId} for update
+      select s.settlement_id, status as was, holding as was_holding from settlements as s
+      where s.settlement_id = ${settlementId} for update
+    ), of_incoming as (
+      select incoming.settlement_id as incoming_id, incoming.source_account, incoming.external_id, incoming.accrued_fee
+      from incoming_payments as incoming where incoming.settlement_id = ${settlementId}
     ), changed as (
       update settlements as s set
-        accrued_fee = s.accrued_fee - before.returned_fee,
         status = ${state.after('failed')}, chain_status = ${chainState.after('failed')}, holding = false,
-        failure_code = ${code}, failure_message = ${message}, asked_from = null, progressed_at = app_now()
-      from before
-      where s.settlement_id = before.settlement_id and s.generation <= ${generation}
+        under_way_since = null, expires_from = null, failure_code = ${code}, failure_message = ${message}, progressed_at = app_now()
+      from before left join of_incoming on incoming_id = before.settlement_id
+      where s.settlement_id = ${settlementId} and s.settlement_id = before.settlement_id and s.generation <= ${generation}
         and ${allows('failed')}
-      returning s.wallet_id, s.quote_amount, s.delegate_id, ${countedIn}, s.status, before.was, before.was_holding,
-        null::bigint as slot, s.account_id, s.vendor_account_id, s.service_id, s.scope, before.returned_fee, s.capped_at
-    ), delegated as (${released}), released as (${releasePayers}), returned as (${returnFees}),
-    unpaid as (${subtractPaidFees}), ${releaseHourlyCaps('paid', sql.fragment`changed.quote_amount`)}
+      returning s.settlement_id, s.rail, s.wallet_id, s.quote_amount, s.delegate_id, ${countedIn}, s.status, before.was, before.was_holding,
+        null::bigint as slot, s.account_id, s.vendor_account_id, s.service_id, s.scope,
+        case when ${isIncluded} then 0 else coalesce(accrued_fee, 0) end as returned_fee,
+        (select o.capped_at from outgoing_payments as o where o.settlement_id = ${settlementId}) as capped_at, s.quote_id, source_account, external_id
+    ), delegated as (${released}), released as (${releasePayers}), keys as (${returnKeys}), returned as (${returnFees}),
+    unpaid as (${subtractPaidFees}), outgoing as (${releaseOutgoing(sql.array([settlementId], 'text'))}), incoming as (${closeFailed}),
+    ${releaseHourlyCaps('paid', sql.fragment`changed.quote_amount`)}
     ${insertMessages(sql.fragment`
       select subject, msg_id, payload, traceparent from ${outboxValues([messages.failed])} where exists (select from changed where status = 'failed')
       union all

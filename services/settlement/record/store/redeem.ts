@@ -22,7 +22,7 @@ const Redeemed = outboxRow.extend({
 /**
  * Redeems each settlement once, in one statement and one commit. The same statement evaluates the
  * window and the refunds, so a concurrent expiry job or refund cannot succeed as well. Tokens are
- * compared with the issued one (docs/adr/0033). Settlements are locked in the order of their ids,
+ * compared with the issued one. Settlements are locked in the order of their ids,
  * which are bound as an array too (see `findForVerify`).
  * @param requests of different settlements
  * @returns in their order: when the settlement was issued and redeemed, with the outbox row of its
@@ -32,7 +32,10 @@ export const recordRedeems = async (
   db: Db,
   requests: readonly RedeemRequest[],
 ): Promise<(z.infer<typeof Redeemed> | null)[]> => {
-  const ids = requests.map(({ settlement_id }) => settlement_id);
+  const ids = sql.array(
+    requests.map(({ settlement_id }) => settlement_id),
+    'text',
+  );
   const input = requests.map(withTokenHash);
   const redeemed = await db.any(sql.type(Redeemed)`
     with input as (
@@ -40,16 +43,17 @@ export const recordRedeems = async (
         as input(settlement_id text, service_id uuid, token_hash bytea, redeem_id text, traceparent text)
       order by settlement_id
     ), changed as (
-      update settlements as s set status = ${state.after('redeem')}, redeemed_at = app_now(), redeem_id = input.redeem_id
+      update settlements as s set status = ${state.after('redeem')}, redeemed_at = app_now(), redeem_id = input.redeem_id,
+        expires_from = null
       from input
-      where s.settlement_id = any(${sql.array(ids, 'text')})
+      where s.settlement_id = any(${ids})
         and s.settlement_id = input.settlement_id
         -- No index serves a condition within coalesce. Without it, a plan made over few rows kept
         -- scanning all open settlements.
         and coalesce(s.service_id = input.service_id and s.settlement_token_hash = input.token_hash
           and ${state.isFrom('redeem')} and ${chainState.isFrom('redeem')} and not ${windowElapsed} and ${isRedeemable},
           false)
-      returning ${endColumns('s')}, issued_at, traceparent
+      returning ${endColumns('s', ids)}, issued_at, traceparent
     ), published as (${redeemedEvents})
     select settlement_id, issued_at, redeemed_at, published.*
     from changed join published on published.payload ->> 'settlement_id' = settlement_id`);

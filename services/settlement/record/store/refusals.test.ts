@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { capsOf, comparedOf, leastLeftOfCaps } from './limits.ts';
-import { OUTGOING_REFUSALS } from './outgoing-refusals.ts';
+import { OUTGOING_REFUSALS } from './outgoing/outgoing-refusals.ts';
 import { firstOf, namesOf, SETTLE_REFUSALS } from './refusals.ts';
 
 const CAPS = ['over_per_payment', 'over_daily', 'over_monthly', 'over_total'];

@@ -91,19 +91,19 @@ const tabRefusal =
 /** What is authorized and not paid is bounded, because a payer can empty its wallet. */
 const OF_TABS = {
   over_tab_amount: {
-    when: sql.fragment`candidate.max_amount > candidate.amount_cap`,
+    when: sql.fragment`candidate.ceiling > candidate.amount_cap`,
     error: tabRefusal('tab_amount', 'by one quote'),
   },
   over_tab_new_payer: {
-    when: sql.fragment`not candidate.has_history and candidate.open_of_payer + candidate.max_amount > candidate.new_payer_cap`,
+    when: sql.fragment`not candidate.has_history and candidate.open_of_payer + candidate.ceiling > candidate.new_payer_cap`,
     error: tabRefusal('tab_new_payer', 'by a payer without a final payment'),
   },
   over_tab_share: {
-    when: sql.fragment`candidate.open_of_share + candidate.max_amount > candidate.share_cap`,
+    when: sql.fragment`candidate.open_of_share + candidate.ceiling > candidate.share_cap`,
     error: tabRefusal('tab_share', 'by one payer for one vendor'),
   },
   over_tab_vendor: {
-    when: sql.fragment`candidate.open_of_vendor + candidate.max_amount > candidate.vendor_cap`,
+    when: sql.fragment`candidate.open_of_vendor + candidate.ceiling > candidate.vendor_cap`,
     error: tabRefusal('tab_vendor', 'for one vendor'),
   },
 } satisfies Record<string, Refusal>;
@@ -133,10 +133,10 @@ export const SETTLE_REFUSALS = {
   ...LAST,
 } satisfies Record<string, Refusal>;
 
-/** Of an extension. Its authorization is locked as CTE `target`, if it can be raised at all. */
+/** Of an extension. Its authorization is locked as CTE `target`, if it can be extended at all. */
 export const EXTENSION_REFUSALS = {
   authorization_closed: {
-    when: sql.fragment`candidate.extends is null or candidate.counted_day is distinct from delegate.delegate_day`,
+    when: sql.fragment`candidate.target_id is null or candidate.counted_day is distinct from delegate.delegate_day`,
     error: () =>
       declined(
         'authorization_closed',
@@ -147,6 +147,6 @@ export const EXTENSION_REFUSALS = {
   ...SETTLE_REFUSALS,
   over_tab_amount: {
     ...SETTLE_REFUSALS.over_tab_amount,
-    when: sql.fragment`candidate.ceiling + candidate.max_amount > candidate.amount_cap`,
+    when: sql.fragment`candidate.extended_ceiling + candidate.ceiling > candidate.amount_cap`,
   },
 } satisfies Record<string, Refusal>;

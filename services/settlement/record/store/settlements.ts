@@ -4,9 +4,27 @@ import { QuoteClaims } from '../../../../shared/contract/tokens.ts';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
 import { packedToken } from '../../../../shared/lib/tokens/packed-token.ts';
 import { matching, type Page, pageBy } from '../../../../shared/lists/page.ts';
+import { ofAttempt, ofQuote } from '../../keys/store.ts';
 import { chainStatuses, statuses } from '../model/status.ts';
-import { chainState, isOpenSale, isOutgoingPayment, isUsable, state, windowElapsed } from './conditions.ts';
+import {
+  chainState,
+  isIncoming,
+  isOpenSale,
+  isOutgoingPayment,
+  isUsable,
+  state,
+  windowElapsed,
+} from './conditions.ts';
+import { microOf } from './pico.ts';
 
+/** An extension of an authorization. Its amount is part of the ceiling. */
+const ExtensionRow = z.object({
+  extension_id: z.string(),
+  payment_attempt_id: z.string(),
+  quote_id: z.string(),
+  amount: z.string(),
+  created_at: z.number(),
+});
 export const Row = z.object({
   settlement_id: z.string(),
   rail: Rail,
@@ -38,17 +56,16 @@ export const Row = z.object({
   failure_message: z.string().nullable(),
   // Null: not prepaid.
   units_total: z.number().nullable(),
-  // Null: not an authorization.
-  max_amount: z.bigint().nullable(),
-  // Units, or micro-units of an authorization.
   units_consumed: z.bigint(),
-  // Only of an authorization.
-  capture_mode: z.enum(['manual', 'usage']).nullable(),
+  // Null: not an authorization, which alone has the others.
+  ceiling: z.bigint().nullable(),
+  used: z.bigint().nullable(),
+  mode: z.enum(['manual', 'usage']).nullable(),
   unit_price: z.bigint().nullable(),
+  ends_at: z.number().nullable(),
   at_risk_at: z.number().nullable(),
   voided_at: z.number().nullable(),
-  // Only of an extension.
-  extends: z.string().nullable(),
+  extensions: z.array(ExtensionRow).nullable(),
   // Only of another rail.
   payer_address: z.string().nullable(),
   source_account: z.string().nullable(),
@@ -67,25 +84,72 @@ export const Row = z.object({
 });
 export type SettlementRow = z.infer<typeof Row>;
 
-/**
- * Everybody whom an outgoing payment pays. Null of another one. The id of the payees has a name of
- * its own, so that `settlement_id` is that of the row, from whatever it is selected.
- */
-const payeesShown = sql.fragment`case when ${isOutgoingPayment} then (
+/** What an authorization has besides. No column has the name of one of settlements. */
+const ofAuthorization = sql.fragment`(
+    select settlement_id as authorization_id, mode, ceiling, ${microOf(sql.fragment`used_pico`)} as used,
+      ${microOf(sql.fragment`unit_price_pico`)} as unit_price, unit_price_pico, ends_at, due_at, retry_at, sought_at, at_risk_at,
+      capturing_at, voided_at
+    from authorizations) as a`;
+
+/** What only some kinds of payment have, of a row of incoming_payments. */
+const ofIncoming = sql.fragment`payer_address, source_account, service_name, payout_address, resource, accrued_fee,
+  message_hash, memo, page_handle, handed_out_at, hand_out_id, null::json as requirement, null::smallint as x402_version,
+  null::timestamptz as capped_at, null::jsonb as payees`;
+/** The same of a row of outgoing_payments. */
+const ofOutgoing = sql.fragment`payer_address, source_account, service_name, null, resource, 0, message_hash, null, null,
+  null, null, requirement, x402_version, outgoing.capped_at, (
     select jsonb_agg(jsonb_build_object('address', payee.address, 'amount', payee.amount::text) order by payee.ord)
-    from outgoing_payees as payee (paid_by) where payee.paid_by = settlement_id) end as payees`;
+    from outgoing_payees as payee where payee.settlement_id = outgoing.paid_by
+  )`;
+
+/**
+ * What a payment to or from others has besides, as `of_kind`.
+ * @param incoming its rows of incoming_payments, if the statement has just written them
+ */
+const ofOthers = (incoming: string) => sql.fragment`left join lateral (
+    select ${ofIncoming} from ${sql.identifier([incoming])} as incoming (paid_by)
+    where ${isIncoming} and incoming.paid_by = settlement_id
+    union all
+    select ${ofOutgoing} from outgoing_payments as outgoing (paid_by)
+    where ${isOutgoingPayment} and outgoing.paid_by = settlement_id
+  ) as of_kind on true`;
+
+/**
+ * Settlements with what only some kinds of payment have. For a quote whose whole amount is paid no
+ * other table is read: the join looks for no id. The id has another name in the others, so that
+ * `settlement_id` is that of the settlement.
+ * @param incoming as of `ofOthers`
+ */
+export const withKinds = (
+  table = 'settlements',
+  incoming = 'incoming_payments',
+) => sql.fragment`${sql.identifier([table])}
+  left join ${ofAuthorization} on a.authorization_id = case when is_authorization then settlement_id end
+  ${ofOthers(incoming)}`;
+
+/** Settlements that are authorizations, with the same columns. */
+export const authorizationsOnly = sql.fragment`settlements
+  join ${ofAuthorization} on a.authorization_id = settlement_id ${ofOthers('incoming_payments')}`;
+
+/** The extensions of an authorization, first to last. Null of another payment. */
+const extensionsShown = sql.fragment`case when is_authorization then (
+    select coalesce(jsonb_agg(jsonb_build_object('extension_id', added.extension_id,
+      'payment_attempt_id', added.payment_attempt_id, 'quote_id', added.quote_id, 'amount', added.amount::text,
+      'created_at', extract(epoch from added.created_at) * 1000) order by added.extension_id), '[]'::jsonb)
+    from extensions as added (extension_id, extended) where added.extended = settlement_id
+  ) end as extensions`;
 
 export const columns = sql.fragment`settlement_id, rail, account_id, payment_attempt_id, delegate_id, wallet_id, quote_id,
   quote_token, scope, vendor_account_id, service_id, quote_amount, fee_amount, status, chain_status, tx_hash,
   superseded_tx_hashes, settlement_token, issued_at, redeem_window_seconds, redeem_expires_at, redeemed_at, redeem_id,
-  failure_code, failure_message, units_total, max_amount, units_consumed, capture_mode, unit_price, at_risk_at,
-  voided_at, extends, payer_address, source_account, service_name,
-  payout_address, ${payeesShown}, resource, accrued_fee, created_at,
+  failure_code, failure_message, units_total, units_consumed, ceiling, used, mode, unit_price, ends_at, at_risk_at,
+  voided_at, ${extensionsShown}, of_kind.payer_address, of_kind.source_account, of_kind.service_name, of_kind.payout_address,
+  of_kind.payees, of_kind.resource, coalesce(of_kind.accrued_fee, 0) as accrued_fee, created_at,
   coalesce(${windowElapsed}, false) as elapsed, ${isUsable} as usable`;
 
 /** By id, in no scope: for the service's own use, never directly for an answer. */
 export const getSettlement = (db: Db, settlementId: string): Promise<SettlementRow> =>
-  db.one(sql.type(Row)`select ${columns} from settlements where settlement_id = ${settlementId}`);
+  db.one(sql.type(Row)`select ${columns} from ${withKinds()} where settlement_id = ${settlementId}`);
 
 /** The same for several ids, in their order. */
 export const getSettlements = async (
@@ -93,14 +157,14 @@ export const getSettlements = async (
   settlementIds: readonly string[],
 ): Promise<readonly SettlementRow[]> => {
   const rows = await db.many(sql.type(Row)`
-    select ${columns} from settlements where settlement_id = any(${sql.array([...settlementIds], 'text')})`);
+    select ${columns} from ${withKinds()} where settlement_id = any(${sql.array([...settlementIds], 'text')})`);
   const found = new Map(rows.map((row) => [row.settlement_id, row]));
   return settlementIds.map((id) => found.get(id)!);
 };
 
 /** The same for an event of another service, whose settlement may be absent in this database. */
 export const findSettlement = (db: Db, settlementId: string): Promise<SettlementRow | null> =>
-  db.maybeOne(sql.type(Row)`select ${columns} from settlements where settlement_id = ${settlementId}`);
+  db.maybeOne(sql.type(Row)`select ${columns} from ${withKinds()} where settlement_id = ${settlementId}`);
 
 const Terms = Row.pick({
   settlement_id: true,
@@ -119,7 +183,7 @@ const Terms = Row.pick({
   payees: true,
   resource: true,
   created_at: true,
-  max_amount: true,
+  ceiling: true,
 });
 /** What events have, and what never changes once the amount is decided. */
 export type Terms = z.infer<typeof Terms>;
@@ -128,13 +192,28 @@ export type Terms = z.infer<typeof Terms>;
 export const listTerms = (db: Db, settlementIds: readonly string[]): Promise<readonly Terms[]> =>
   db.any(sql.type(Terms)`
     select settlement_id, rail, quote_id, scope, account_id, delegate_id, wallet_id, service_id, vendor_account_id,
-      quote_amount, fee_amount, redeem_window_seconds, payer_address, ${payeesShown}, resource, created_at, max_amount
-    from settlements where settlement_id = any(${sql.array([...settlementIds], 'text')})`);
+      quote_amount, fee_amount, redeem_window_seconds, of_kind.payer_address, of_kind.payees, of_kind.resource, created_at, ceiling
+    from ${withKinds()} where settlement_id = any(${sql.array([...settlementIds], 'text')})`);
 
-/** The attempt of a payer's account, or null. */
-export const findAttempt = (db: Db, accountId: string, attemptId: string): Promise<SettlementRow | null> =>
-  db.maybeOne(sql.type(Row)`
-    select ${columns} from settlements where account_id = ${accountId} and payment_attempt_id = ${attemptId}`);
+const AttemptRow = Row.extend({
+  /** The attempt is an extension of the settlement. Null: it made the settlement. */
+  extension_id: z.string().nullable(),
+  /** The quote that it pays. */
+  attempt_quote_id: z.string().nullable(),
+  attempt_quote_token: packedToken.nullable(),
+});
+export type AttemptRow = z.infer<typeof AttemptRow>;
+
+/** The attempt of a payer's account with its settlement, or null. */
+export const findAttempt = (db: Db, accountId: string, attemptId: string): Promise<AttemptRow | null> =>
+  db.maybeOne(sql.type(AttemptRow)`
+    select ${columns}, added.extension_id, coalesce(added.quote, quote_id) as attempt_quote_id,
+      coalesce(added.token, quote_token) as attempt_quote_token
+    from ${withKinds()} left join (
+      select extension_id, settlement_id as extended, payment_attempt_id as attempt, quote_id as quote, quote_token as token
+      from extensions
+    ) as added on added.extended = settlement_id and added.attempt = ${attemptId} and is_authorization
+    where settlement_id = ${ofAttempt(accountId, attemptId)}`);
 
 /** The account's settlement that pays a quote or has paid it. Null: none, or it failed. */
 export const findPayingSettlement = (
@@ -143,8 +222,8 @@ export const findPayingSettlement = (
   quoteId: string,
 ): Promise<SettlementRow | null> =>
   db.maybeOne(sql.type(Row)`
-    select ${columns} from settlements
-    where paying_quote_id = ${quoteId} and account_id = ${accountId}`);
+    select ${columns} from ${withKinds()}
+    where settlement_id = ${ofQuote(quoteId)} and account_id = ${accountId}`);
 
 /**
  * Which settlements a caller may see. It is part of the query, so a forgotten check returns
@@ -179,7 +258,7 @@ export const findSettlementInScope = (
   settlementId: string,
 ): Promise<SettlementRow | null> =>
   db.maybeOne(sql.type(Row)`
-    select ${columns} from settlements where settlement_id = ${settlementId} and ${inScope(scope)}`);
+    select ${columns} from ${withKinds()} where settlement_id = ${settlementId} and ${inScope(scope)}`);
 
 const Verified = Row.pick({
   settlement_id: true,
@@ -194,9 +273,11 @@ const Verified = Row.pick({
   redeemed_at: true,
   units_total: true,
   units_consumed: true,
-  max_amount: true,
-  capture_mode: true,
+  ceiling: true,
+  used: true,
+  mode: true,
   unit_price: true,
+  ends_at: true,
   at_risk_at: true,
   voided_at: true,
   quote_token: true,
@@ -218,11 +299,12 @@ export const findForVerify = async (
   const ids = requests.map(({ settlement_id }) => settlement_id);
   const rows = await db.any(sql.type(Verified)`
     select s.settlement_id, s.service_id, scope, quote_amount, fee_amount, status, chain_status, tx_hash,
-      redeem_expires_at, redeemed_at, units_total, units_consumed, max_amount, capture_mode, unit_price,
-      at_risk_at, voided_at, case when max_amount is not null then quote_token end as quote_token,
+      redeem_expires_at, redeemed_at, units_total, units_consumed, ceiling, used, mode, unit_price, ends_at,
+      at_risk_at, voided_at, case when is_authorization then quote_token end as quote_token,
       coalesce(${windowElapsed}, false) as elapsed, ${isUsable} as usable
     from jsonb_to_recordset(${JSON.stringify(requests)}::jsonb) as input(settlement_id text, service_id uuid)
     join settlements as s on s.settlement_id = input.settlement_id and s.service_id = input.service_id
+    left join ${ofAuthorization} on a.authorization_id = case when s.is_authorization then s.settlement_id end
     where s.settlement_id = any(${sql.array(ids, 'text')})`);
   const keyOf = ({ settlement_id, service_id }: VerifyRequest) => `${settlement_id} ${service_id}`;
   const found = new Map(rows.map((row) => [keyOf(row), row]));
@@ -234,6 +316,7 @@ type SettlementFilter = {
   status?: SettlementRow['status'] | undefined;
   rail?: SettlementRow['rail'] | undefined;
   service_id?: string | undefined;
+  /** Only with the scope of its payer. */
   payment_attempt_id?: string | undefined;
 };
 
@@ -244,8 +327,9 @@ export const listSettlements = (
   page: Page,
 ): Promise<readonly SettlementRow[]> =>
   db.any(sql.type(Row)`
-    select ${columns} from settlements
-    where ${inScope(scope)} ${matching({ rail, service_id, payment_attempt_id })}
+    select ${columns} from ${withKinds()}
+    where ${inScope(scope)} ${matching({ rail, service_id })}
+      ${payment_attempt_id === undefined || scope.as === 'service' ? sql.fragment`` : sql.fragment`and settlement_id = ${ofAttempt(scope.account_id, payment_attempt_id)}`}
       ${status === undefined ? sql.fragment`` : sql.fragment`and ${hasStatus(status)}`}
       ${pageBy('settlement_id', page)}`);
 
@@ -270,18 +354,18 @@ export const getActivity = (db: Db, serviceId: string): Promise<z.infer<typeof A
       coalesce(bool_or(
         ${chainState.is('pending')} or ${isOpenSale}
       ), false) as open,
-      max(redeem_expires_at + forked_for) as ends_at
-    from settlements where service_id = ${serviceId}`);
+      max(coalesce(ends_at, redeem_expires_at + forked_for)) as ends_at
+    from ${withKinds()} where service_id = ${serviceId}`);
 
 const OfQuote = z.object({
   quote_id: z.string(),
   settlement_id: z.string(),
-  status: z.enum(statuses.states).exclude(['merged']),
+  status: z.enum(statuses.states),
 });
 
 /**
  * The settlement of each quote that did not fail and is not void (rule 2: at most one), or else the
- * one of the given id. An extension has the status of the authorization that it extended.
+ * one of the given id. The quote of an extension has its authorization.
  */
 export const listLatestByQuotes = (
   db: Db,
@@ -291,9 +375,7 @@ export const listLatestByQuotes = (
     select quote_id, found.settlement_id, found.status
     from jsonb_to_recordset(${JSON.stringify(quotes)}::jsonb) as input(quote_id text, settlement_id text)
     cross join lateral (
-      select s.settlement_id, coalesce(raised.status, s.status) as status
-      from settlements s left join settlements raised on raised.settlement_id = s.extends
-      where s.paying_quote_id = input.quote_id
+      select settlement_id, status from settlements s where s.settlement_id = ${ofQuote(sql.fragment`input.quote_id`)}
       union all
       select settlement_id, status from settlements s
       where s.settlement_id = input.settlement_id and s.quote_id = input.quote_id and s.status in ('failed', 'voided')
@@ -306,12 +388,6 @@ export const listIssued = (
   { after, limit }: { after: string | null; limit: number },
 ): Promise<readonly SettlementRow[]> =>
   db.any(sql.type(Row)`
-    select ${columns} from settlements
+    select ${columns} from ${withKinds()}
     where issued_at is not null ${after === null ? sql.fragment`` : sql.fragment`and settlement_id > ${after}`}
     order by settlement_id limit ${limit}`);
-
-/** The settlements of these ids that were ever issued. */
-export const listIssuedByIds = (db: Db, ids: readonly string[]): Promise<readonly SettlementRow[]> =>
-  db.any(sql.type(Row)`
-    select ${columns} from settlements
-    where issued_at is not null and settlement_id = any(${sql.array(ids, 'text')})`);

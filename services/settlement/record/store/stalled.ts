@@ -9,9 +9,10 @@ type Fragment = ReturnType<typeof sql.fragment>;
 export type Stalling<Claimed> = {
   /** SQL: the settlement is of this rail. */
   isOwn: Fragment;
-  /** SQL: how long a payment under way may make no progress. */
+  /** SQL: how long a payment under way, settlement `s`, may make no progress. */
   mayStallFor: Fragment;
-  /** The columns that it reads, of those that a claim returns. */
+  /** SQL: what it reads of settlement `s`, besides its id and generation. */
+  columns: Fragment;
   claimed: z.ZodType<Claimed>;
 };
 
@@ -29,43 +30,46 @@ export const Dispatch = z.object({
   created_at: z.number(),
   /** What is paid of an authorization. */
   capture_amount: z.bigint().nullable(),
-  /** The quotes that have raised its ceiling. Null: none, or not an authorization. */
+  /** The quotes of its extensions. Null: none, or not an authorization. */
   extension_tokens: z.array(packedToken).nullable(),
 });
 /** The column `extension_tokens` of the settlements in `table`. */
-export const extensionTokens = (table: string) => sql.fragment`case when extensions is not null then array(
-    select extension.quote_token from settlements as extension
-    where extension.extends = ${sql.identifier([table])}.settlement_id order by extension.settlement_id
-  ) end as extension_tokens`;
+export const extensionTokens = (table: string) => sql.fragment`case when is_authorization then nullif(array(
+    select added.quote_token from extensions as added
+    where added.settlement_id = ${sql.identifier([table])}.settlement_id order by added.extension_id
+  ), '{}') end as extension_tokens`;
+
+/** The columns of `Dispatch` of settlement `s`. */
+export const dispatchColumns = sql.fragment`account_id, payment_attempt_id, quote_token, wallet_id, dispatch_count,
+  under_way_since as created_at, case when is_authorization then quote_amount end as capture_amount,
+  ${extensionTokens('s')},
+  (select owner from payers where payers.wallet_id = s.wallet_id) as owner,
+  (select authority from payers where payers.wallet_id = s.wallet_id) as authority`;
 
 /** The fields of a settlement that its settle job contains. */
 export type DispatchRow = z.infer<typeof Dispatch>;
 
 /**
- * Claims payments: raises their dispatch count, so that a job is published with a new message id
+ * Claims payments: counts a further dispatch, so that a job is published with a new message id
  * (rules 6 and 16).
  */
-const claim = (which: Fragment) => sql.fragment`
+const claim = (which: Fragment, columns: Fragment) => sql.fragment`
   update settlements as s set dispatch_count = dispatch_count + 1, progressed_at = app_now()
   where ${which}
-  returning settlement_id, account_id, payment_attempt_id, quote_token, wallet_id, dispatch_count, generation,
-    under_way_since as created_at, case when max_amount is not null then quote_amount end as capture_amount,
-    message_hash, source_account, vendor_account_id, ${extensionTokens('s')},
-    (select owner from payers where payers.wallet_id = s.wallet_id) as owner,
-    (select authority from payers where payers.wallet_id = s.wallet_id) as authority`;
+  returning settlement_id, generation, ${columns}`;
 
 /** Claims payments of a rail without progress. */
 export const claimStalled = <Claimed>(
   db: Db,
-  { isOwn, mayStallFor, claimed }: Stalling<Claimed>,
+  { isOwn, mayStallFor, columns, claimed }: Stalling<Claimed>,
   limit: number,
-): Promise<readonly Claimed[]> =>
-  db.any(
-    sql.type(claimed)`${claim(sql.fragment`settlement_id in (
-      select settlement_id from settlements
+): Promise<readonly Claimed[]> => {
+  const stalled = sql.fragment`settlement_id in (
+      select settlement_id from settlements as s
       where ${isOwn} and ${mayBeStalled} and progressed_at < app_now() - ${mayStallFor}
-      order by progressed_at limit ${limit} for update skip locked)`)}`,
-  );
+      order by progressed_at limit ${limit} for update skip locked)`;
+  return db.any(sql.type(claimed)`${claim(stalled, columns)}`);
+};
 
 /**
  * Claims one settlement that is under way, whenever it last made progress. Null: absent, or at its
@@ -74,8 +78,8 @@ export const claimStalled = <Claimed>(
 export const claimSettlement = (
   db: Db,
   settlementId: string,
-  { isOwn, claimed }: Stalling<DispatchRow>,
-): Promise<DispatchRow | null> =>
-  db.maybeOne(
-    sql.type(claimed)`${claim(sql.fragment`settlement_id = ${settlementId} and ${isUnderWay} and ${isOwn}`)}`,
-  );
+  { isOwn, columns, claimed }: Stalling<DispatchRow>,
+): Promise<DispatchRow | null> => {
+  const one = sql.fragment`settlement_id = ${settlementId} and ${isUnderWay} and ${isOwn}`;
+  return db.maybeOne(sql.type(claimed)`${claim(one, columns)}`);
+};

@@ -4,10 +4,12 @@ const DAY_MS = 86_400_000;
 /** The days of a summary that names no time, including today. */
 const DEFAULT_DAYS = 30;
 
-type Period = { fromMs: number; toMs: number };
+export type Period = { fromMs: number; toMs: number };
 type Problem = { path: 'from' | 'to'; message: string };
 
 const startOfDay = (ms: number): number => ms - (ms % DAY_MS);
+/** The first midnight that is not before this time. */
+const endOfDay = (ms: number): number => startOfDay(ms + DAY_MS - 1);
 
 /**
  * The period of a summary; `toMs` is exclusive. Days are UTC days.
@@ -28,4 +30,22 @@ export const summaryPeriod = (
     return { path: 'from', message: `must be at most ${maxDays} days before to` };
   }
   return { fromMs, toMs };
+};
+
+/** A period as its whole UTC days and the parts of days at its ends. */
+export type Split = { days: Period | null; rest: Period[] };
+
+/**
+ * Splits a period. Its last day counts as whole if the period ends now or later, because nothing is
+ * later than now.
+ */
+export const splitPeriod = ({ fromMs, toMs }: Period, now: number): Split => {
+  const endMs = toMs >= now ? endOfDay(toMs) : toMs;
+  const [first, last] = [endOfDay(fromMs), startOfDay(endMs)];
+  if (first >= last) return { days: null, rest: [{ fromMs, toMs: endMs }] };
+  const rest = [
+    { fromMs, toMs: first },
+    { fromMs: last, toMs: endMs },
+  ];
+  return { days: { fromMs: first, toMs: last }, rest: rest.filter((part) => part.fromMs < part.toMs) };
 };
