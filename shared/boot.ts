@@ -20,11 +20,12 @@ import { createLogger, type LogFormat, type Logger } from './lib/telemetry/logge
 import { type GaugeCollector, registerGauges } from './lib/telemetry/metrics.ts';
 import { releaseStartUpMemory } from './lib/telemetry/start-up-memory.ts';
 import { startTelemetry, type Telemetry, type TelemetryConfig } from './lib/telemetry/telemetry.ts';
-import { quarantineGauges, quarantineInto } from './operator/quarantine.ts';
+import { quarantineGauges, quarantineInto, retryReadable } from './operator/quarantine.ts';
 
 /** A loss of the stream of events is rare, and what was missed is late already. */
 const CATCH_UP_EVERY_MS = 30_000;
 const PURGE_EVERY_MS = 60_000;
+const RETRY_EVERY_MS = 60_000;
 
 /** The common parts of every service of an environment. */
 export type Base = {
@@ -171,7 +172,12 @@ export const runService = async (base: Base, service: Service): Promise<void> =>
     base.telemetry.stop,
   ]);
   const { gauges, jobs } = startCatchUp(base, service.consuming);
-  service.jobs.push(...jobs, everyMs(PURGE_EVERY_MS, 'purgeSentEvents', purgeSent(pool), logger));
+  const retry = () => retryReadable(pool, service.consuming, logger);
+  service.jobs.push(
+    ...jobs,
+    everyMs(PURGE_EVERY_MS, 'purgeSentEvents', purgeSent(pool), logger),
+    everyMs(RETRY_EVERY_MS, 'retryQuarantined', retry, logger),
+  );
   registerGauges([outboxGauges(pool), quarantineGauges(pool), ...gauges, ...(service.gauges ?? [])], logger);
   // The server answers after it has accepted the subscriptions, so a ready service receives calls.
   // A reconnect restores them.

@@ -1,6 +1,7 @@
 import { ServiceError } from '../contract/errors.ts';
 import type { Logger } from '../lib/telemetry/logger.ts';
 import { loggedIds } from '../lib/telemetry/trace.ts';
+import { isOfAnotherVersion } from '../lib/unavailable.ts';
 
 /** A public call that the gateway forwards, a call between services, or one of an operator. */
 export type CallKind = 'rpc' | 'int' | 'op';
@@ -44,6 +45,8 @@ export const createCallLog = (
     }
     const { error, code } = failure;
     if (code === 'internal_error') logger.error({ ...line, code, err: error }, 'operation failed');
+    else if (isOfAnotherVersion(error))
+      logger.error({ ...line, code, err: error }, 'record of another version');
     else if (!(error instanceof ServiceError))
       logger.warn({ ...line, code, err: error }, 'operation failed, a dependency is unavailable');
     else plain.info({ ...line, code }, 'call refused');

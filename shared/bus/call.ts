@@ -2,14 +2,16 @@ import { SpanKind } from '@opentelemetry/api';
 import { type Msg, type MsgHdrs, NatsError, ErrorCode as NatsErrorCode } from 'nats';
 import type { z } from 'zod';
 import type { Client } from '../contract/client.ts';
-import { ServiceError } from '../contract/errors.ts';
+import { ofAnotherVersion, ServiceError } from '../contract/errors.ts';
 import type { Principal } from '../contract/principal.ts';
+import { readKnown } from '../contract/read.ts';
 import { type BusUser, type InternalName, type ServiceContract, subjects } from '../contract/service.ts';
 import { type LaneOwner, laneOf } from '../lib/lane.ts';
 import { count } from '../lib/telemetry/metrics.ts';
+import { buildName } from '../lib/telemetry/version.ts';
 import type { Bus } from './connect.ts';
 import { type Answered, encode, type NotedIds, openReply, type RequestEnvelope } from './envelope.ts';
-import { inBusSpan, requestHeader, traceHeaders } from './trace.ts';
+import { BUILD, inBusSpan, requestHeader, traceHeaders } from './trace.ts';
 
 const DEFAULT_TIMEOUT_MS = 5000;
 
@@ -23,6 +25,9 @@ const unavailable = () =>
     'temporarily unavailable; repeat the call with the same ids, which is safe',
     { money_moved: 'unknown', safe_action: 'retry_same_attempt', retryAfterSeconds: 1 },
   );
+
+/** Tells who answers that the caller has read the call, by the contract of its build. */
+const OF_BUILD = { [BUILD]: buildName };
 
 type Addressee = { responder: BusUser; subject: string; lane?: number | undefined };
 
@@ -71,7 +76,7 @@ const request = (
 /**
  * Calls an internal operation of another service. An operator calls in the own name.
  * @throws ServiceError the error of the other service, or service_unavailable if no service answers
- *   in time
+ *   in time, or only one of a version that answers what this one does not know
  */
 export const call = async <S extends ServiceContract, N extends InternalName<S>>(
   bus: Bus,
@@ -84,8 +89,11 @@ export const call = async <S extends ServiceContract, N extends InternalName<S>>
     bus.operator === undefined
       ? subjects.internal(contract.name, name)
       : subjects.operator(bus.operator, contract.name, name);
-  const { ok } = await request(bus, { responder: contract.name, subject }, { input }, timeoutMs);
-  return ok as z.infer<S['internal'][N]['output']>;
+  const { ok } = await request(bus, { responder: contract.name, subject }, { input }, timeoutMs, OF_BUILD);
+  const answer = readKnown<S['internal'][N]['output']>(contract.internal[name]!.output, ok);
+  if (answer.success) return answer.data;
+  bus.logger.error({ operation: `${contract.name}.${name}`, err: answer.error }, 'answer of another version');
+  throw ofAnotherVersion();
 };
 
 /** Returns functions of the input alone. Each calls one internal operation of another service. */
@@ -136,7 +144,7 @@ export const forward = async (
     subject: subjects.rpc(contract.name, name),
     lane: isOfLane ? laneOf(principal.account_id) : undefined,
   };
-  const { ok, replayed, noted } = await request(bus, to, envelope, timeoutMs, headers);
+  const { ok, replayed, noted } = await request(bus, to, envelope, timeoutMs, { ...OF_BUILD, ...headers });
   if (replayed === true) onReplay?.();
   if (noted !== undefined) onNoted?.(noted);
   return ok;

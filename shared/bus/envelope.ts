@@ -1,7 +1,13 @@
 import type { Client } from '../contract/client.ts';
-import { type ErrorBody, type ErrorExtras, isErrorCode, ServiceError } from '../contract/errors.ts';
+import {
+  type ErrorBody,
+  type ErrorExtras,
+  isErrorCode,
+  ofAnotherVersion,
+  ServiceError,
+} from '../contract/errors.ts';
 import type { Principal } from '../contract/principal.ts';
-import { isUnavailable } from '../lib/unavailable.ts';
+import { isOfAnotherVersion, isUnavailable } from '../lib/unavailable.ts';
 
 /**
  * The payload of `rpc.*` (with the caller) and `int.*` (without). Amounts are strings, so JSON is
@@ -32,9 +38,14 @@ const UNAVAILABLE = new ServiceError(
   { money_moved: 'unknown', safe_action: 'retry_same_attempt', retryAfterSeconds: 1 },
 );
 
+const knownError = (thrown: unknown): unknown => {
+  if (isUnavailable(thrown)) return UNAVAILABLE;
+  return isOfAnotherVersion(thrown) ? ofAnotherVersion() : thrown;
+};
+
 /** The public body of an error. An unexpected error is a bug, and its text stays internal. */
 export const toErrorReply = (thrown: unknown): { error: ErrorBody; retryAfterSeconds?: number } => {
-  const error = isUnavailable(thrown) ? UNAVAILABLE : thrown;
+  const error = knownError(thrown);
   if (!(error instanceof ServiceError)) {
     return { error: { code: 'internal_error', message: 'internal error' } };
   }

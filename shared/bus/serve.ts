@@ -2,10 +2,11 @@ import { type Span, SpanKind } from '@opentelemetry/api';
 import type { Msg, Subscription } from 'nats';
 import type { z } from 'zod';
 import { Client } from '../contract/client.ts';
-import { accountFrozen, notFound, ServiceError } from '../contract/errors.ts';
+import { accountFrozen, notFound, ofAnotherVersion, ServiceError } from '../contract/errors.ts';
 import type { CallKey, Idempotency } from '../contract/idempotency.ts';
 import { inputIssues } from '../contract/issues.ts';
 import { Principal } from '../contract/principal.ts';
+import { parseKnown } from '../contract/read.ts';
 import {
   type BusUser,
   type Handlers,
@@ -20,6 +21,7 @@ import { withClient } from '../lib/call-client.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { type LaneOwnership, whileOwned } from '../lib/lane.ts';
 import { recordIds, traceIdOf } from '../lib/telemetry/trace.ts';
+import { buildName } from '../lib/telemetry/version.ts';
 import { requireFresh } from '../lib/tokens/step-up.ts';
 import { type CallKind, type CallLine, createCallLog } from './call-log.ts';
 import { type Bus, track } from './connect.ts';
@@ -33,7 +35,7 @@ import {
   toErrorReply,
 } from './envelope.ts';
 import { answeredInboxes, callerOf, replyInbox } from './topology.ts';
-import { contextOfHeaders, inBusSpan, inCall, REQUEST_ID } from './trace.ts';
+import { BUILD, contextOfHeaders, inBusSpan, inCall, REQUEST_ID } from './trace.ts';
 
 type Operation = HttpOperation | InternalOperation;
 type AnyHandler = (input: unknown, caller?: Principal, key?: CallKey) => Promise<unknown>;
@@ -75,13 +77,33 @@ export type IdempotentCalls = (
 ) => Promise<Answered>;
 
 /** Who has sent a call of an internal operation: an operator, or a service. */
-type Sender = { actor: string | undefined; caller: BusUser | undefined };
+type Sender = {
+  actor: string | undefined;
+  caller: BusUser | undefined;
+  /** A process of another build, which may know what this one does not. */
+  isOfOtherBuild: boolean;
+};
 
 /** What the handler of an internal operation learns of the sender, beside the input. */
-const senderFields = (operation: InternalOperation, { actor, caller }: Sender): Partial<Sender> => ({
+const senderFields = (
+  operation: InternalOperation,
+  { actor, caller }: Sender,
+): Pick<Partial<Sender>, 'actor' | 'caller'> => ({
   ...(actor !== undefined && { actor }),
   ...(operation.namesCaller === true && { caller }),
 });
+
+/**
+ * What reads a call. The sender has read it by the contract of its build, so a call of another build
+ * that is refused here is not wrong. It is answered when this process is replaced.
+ */
+const readCall = <T>({ isOfOtherBuild }: Sender, read: () => T): T => {
+  try {
+    return read();
+  } catch (error) {
+    throw isOfOtherBuild && error instanceof ServiceError ? ofAnotherVersion() : error;
+  }
+};
 
 type Options = { now: Clock; calls: IdempotentCalls | undefined };
 
@@ -99,7 +121,7 @@ const answer = async (
 ): Promise<Answered> => {
   const envelope = decode(data) as RequestEnvelope;
   const checked = (given: unknown) => {
-    line.input = parseInput<unknown>(operation.input, given);
+    line.input = readCall(sender, () => parseInput<unknown>(operation.input, given));
     recordIds(span, line.input);
     return line.input;
   };
@@ -113,8 +135,8 @@ const answer = async (
     // Last, so that no field of the input can take its place.
     return { ok: reported(await handler({ ...(input as object), ...senderFields(operation, sender) })) };
   }
-  const caller = Principal.parse(envelope.principal);
-  const client = Client.optional().parse(envelope.client) ?? null;
+  const caller = parseKnown(Principal, envelope.principal);
+  const client = parseKnown(Client.optional(), envelope.client) ?? null;
   if (caller.kind !== 'none') line.fields.account_id = caller.account_id;
   // The gateway has refused a wrong kind already. This check does not depend on it.
   const allowed =
@@ -269,7 +291,9 @@ export const serve = <S extends ServiceContract>(
     const operation = Object.hasOwn(operations, name) ? operations[name] : undefined;
     const handler = byName[name];
     const startedAt = performance.now();
+    const sentBy = msg.headers?.get(BUILD);
     const sender: Sender = {
+      isOfOtherBuild: kind !== 'op' && sentBy !== undefined && sentBy !== '' && sentBy !== buildName,
       actor: kind === 'op' ? operatorOf(msg) : undefined,
       caller: kind === 'int' ? callerOf(contract, msg.reply!) : undefined,
     };
@@ -278,7 +302,8 @@ export const serve = <S extends ServiceContract>(
     let reply: ReplyEnvelope;
     let failure: Parameters<typeof log>[2];
     try {
-      if (operation === undefined || handler === undefined) throw notFound('operation');
+      if (operation === undefined || handler === undefined)
+        throw sender.isOfOtherBuild ? ofAnotherVersion() : notFound('operation');
       const { ok, replayed } = await inBusSpan(
         {
           operation: 'process',

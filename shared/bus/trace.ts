@@ -8,6 +8,9 @@ import type { NotedIds } from './envelope.ts';
 /** The header of the request id. The gateway sets it, and every hop passes it on. */
 export const REQUEST_ID = 'x-request-id';
 
+/** The header of the build that has sent a call. */
+export const BUILD = 'x-build';
+
 /** The call that a service answers: its request id, and the ids that its answer lacks. */
 type ActiveCall = { requestId: string | undefined; noted: NotedIds };
 const activeCall = new AsyncLocalStorage<ActiveCall>();

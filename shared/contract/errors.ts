@@ -177,6 +177,18 @@ export const notFound = (what: string): ServiceError => new ServiceError('not_fo
 export const conflict = (message: string, extras: ErrorExtras = {}): ServiceError =>
   new ServiceError('conflict', message, extras);
 
+/**
+ * service_unavailable, for what another version has written and this one does not know. During an
+ * upgrade a repeat reaches a process that does. An earlier call with the same ids may have been
+ * carried out.
+ */
+export const ofAnotherVersion = (): ServiceError =>
+  new ServiceError(
+    'service_unavailable',
+    'another version of the service is needed for this, and an upgrade is under way; repeat the call with the same ids, which is safe',
+    { money_moved: 'unknown', safe_action: 'retry_same_attempt', retryAfterSeconds: 5 },
+  );
+
 /** The refusal of a frozen account, the same in every service. */
 export const accountFrozen = (extras: ErrorExtras = {}): ServiceError =>
   new ServiceError(

@@ -32,6 +32,7 @@ create table quarantine (
   subject text not null,
   body bytea not null,
   reason text not null,
+  unreadable_by text,
   created_at timestamp with time zone default app_now() not null,
   decided_at timestamp with time zone,
   decision text,

@@ -11,7 +11,7 @@ import { type Db, type Pool, sql } from '../db/pool.ts';
 import type { Logger } from '../lib/telemetry/logger.ts';
 import { count, type GaugeCollector } from '../lib/telemetry/metrics.ts';
 import { isUnavailable } from '../lib/unavailable.ts';
-import { type Consuming, type Quarantine, UnreadableMessage } from './consume.ts';
+import { type Consuming, type Quarantine, redeliverTo, UnreadableMessage } from './consume.ts';
 
 /**
  * The way back to events that the stream lost before this service had handled them: it was full, it
@@ -105,10 +105,10 @@ const handle = async (
 ): Promise<void> => {
   const body = encode(payload);
   try {
-    for (const consumer of consuming) if (await consumer.redeliver(subject, body)) return;
+    await redeliverTo(consuming, { subject, body });
   } catch (error) {
     if (!(error instanceof UnreadableMessage)) throw error;
-    await quarantine({ subject, body, reason: error.reason });
+    await quarantine({ subject, body, reason: error.reason, isUnreadable: true });
   }
 };
 

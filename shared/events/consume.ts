@@ -7,6 +7,7 @@ import { acceptHandOver, destinationOf, type Receiver } from '../bus/hand-over.t
 import { type Durable, eventDurable, jobDurable } from '../bus/topology.ts';
 import { inBusSpan } from '../bus/trace.ts';
 import { ServiceError } from '../contract/errors.ts';
+import { parseKnown, readKnown } from '../contract/read.ts';
 import {
   type EventOf,
   type JobOf,
@@ -16,8 +17,16 @@ import {
 } from '../contract/service.ts';
 import { payloadsOf, type Received } from './event-list.ts';
 
-/** Quarantines a message that cannot be handled. */
-export type Quarantine = (message: { subject: string; body: Uint8Array; reason: string }) => Promise<void>;
+/**
+ * Quarantines a message that cannot be handled: one that this version cannot parse, which another
+ * one may, or one that contradicts the records.
+ */
+export type Quarantine = (message: {
+  subject: string;
+  body: Uint8Array;
+  reason: string;
+  isUnreadable?: true;
+}) => Promise<void>;
 
 /**
  * Subscriptions. A message is acknowledged after its handler resolved for each of its payloads, so
@@ -43,6 +52,15 @@ export class UnreadableMessage extends ServiceError {
   }
 }
 
+/** Passes a message to the consumer of its subject. @returns false if there is none */
+export const redeliverTo = async (
+  consuming: readonly Consuming[],
+  { subject, body }: { subject: string; body: Uint8Array },
+): Promise<boolean> => {
+  for (const consumer of consuming) if (await consumer.redeliver(subject, body)) return true;
+  return false;
+};
+
 /** A subject: its durable consumer, the schema of its messages, and their handler. */
 export type Source = {
   durable: Durable;
@@ -58,7 +76,7 @@ const parse = (
   const parsed: Parsed = { payloads: [], refused: [] };
   try {
     for (const { payload, received } of payloadsOf(data, headers)) {
-      const result = schema.safeParse(payload);
+      const result = readKnown(schema, payload);
       if (result.success) parsed.payloads.push({ payload: result.data, received });
       else parsed.refused.push({ body: encode(payload), reason: result.error.message });
     }
@@ -76,7 +94,7 @@ export const readPayloads = async (
 ): Promise<Received[]> => {
   const { payloads, refused } = parse(schema, msg);
   for (const { body, reason } of refused)
-    await quarantine({ subject: msg.subject, body, reason: reason.slice(0, 1000) });
+    await quarantine({ subject: msg.subject, body, reason: reason.slice(0, 1000), isUnreadable: true });
   return payloads;
 };
 
@@ -212,7 +230,7 @@ export const subscribeLive = <S extends ServiceContract>(
         try {
           if (error !== null) throw error;
           for (const { payload } of payloadsOf(msg.data, msg.headers))
-            (handler as (event: unknown) => void)(source.events[name]!.parse(payload));
+            (handler as (event: unknown) => void)(parseKnown(source.events[name]!, payload));
         } catch (failure) {
           bus.logger.error({ err: failure, subject }, 'event not handled');
         }

@@ -12,6 +12,10 @@ const UNAVAILABLE_ERRORS = new Set([
   'StatementTimeoutError',
 ]);
 
+/** Whether an error means that a row has values that this version does not know. */
+export const isOfAnotherVersion = (error: unknown): boolean =>
+  hasCause(error, (one) => one.constructor.name === 'SchemaValidationError');
+
 /**
  * Whether an error means that a dependency is unavailable: Postgres is stopped, restarting or
  * refusing connections. The caller then gets 503 and may repeat the call, instead of 500. Only

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { invalid } from '../contract/errors.ts';
-import type { Db } from '../db/pool.ts';
+import { invalid, ofAnotherVersion } from '../contract/errors.ts';
+import { type Db, leavingOut } from '../db/pool.ts';
 import type { Reads } from '../db/reads.ts';
 import { ownCell } from '../lib/cell.ts';
 import type { Page } from './page.ts';
@@ -101,15 +101,24 @@ export const listHandler =
     const wanted = await scope(filters, caller);
     const limit = limitText === undefined ? DEFAULT_LIMIT : Number(limitText);
     const page = { before: openCursor<Place>(cursorKeys, name, wanted, cursor), limit };
-    const found = await reads((db) => rows(db, wanted, page));
+    let leftOut = 0;
+    const found = await reads((db) => {
+      leftOut = 0;
+      const known = leavingOut(db, (rows) => {
+        leftOut += rows;
+      });
+      return rows(known, wanted, page);
+    });
     const items = await show(found.slice(0, limit), caller);
     const data = items.slice(0, countFitting(items));
     const last = found[data.length - 1];
-    const more = found.length > data.length && last !== undefined;
+    const more = found.length > data.length || found.length + leftOut > limit;
+    // A page of rows that this version does not know names no place to go on from.
+    if (more && last === undefined) throw ofAnotherVersion();
     return {
       data,
       next_cursor: more
-        ? cursorOf(cursorKeys[0]!, name, wanted, JSON.stringify([ownCell(), place(last)]))
+        ? cursorOf(cursorKeys[0]!, name, wanted, JSON.stringify([ownCell(), place(last!)]))
         : null,
     };
   };

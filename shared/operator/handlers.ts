@@ -4,7 +4,7 @@ import { conflict, notFound } from '../contract/errors.ts';
 import type { Decision, operatorOperations, Quarantined } from '../contract/operator.ts';
 import type { Handler } from '../contract/service.ts';
 import type { Db, Pool } from '../db/pool.ts';
-import type { Consuming } from '../events/consume.ts';
+import { type Consuming, redeliverTo } from '../events/consume.ts';
 import { countOutbox } from '../events/outbox.ts';
 import { isoTime, isoTimeOrNull } from '../lib/clock.ts';
 import { listActions, type Operator, recordAction, verifyActions } from './actions.ts';
@@ -61,9 +61,9 @@ type Deps<Subject> = {
  * Handles a quarantined message again. Handlers accept repeats, so a retry whose record is lost is
  * safe to repeat.
  */
-const retry = async (consuming: readonly Consuming[], { subject, body }: QuarantineRow): Promise<void> => {
-  for (const consumer of consuming) if (await consumer.redeliver(subject, body)) return;
-  throw conflict(`this service has no handler for ${subject}; dismiss the message`);
+const retry = async (consuming: readonly Consuming[], row: QuarantineRow): Promise<void> => {
+  if (await redeliverTo(consuming, row)) return;
+  throw conflict(`this service has no handler for ${row.subject}; dismiss the message`);
 };
 
 /** Everything known about the subject of a message; null if nothing is known. */

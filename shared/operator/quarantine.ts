@@ -1,19 +1,22 @@
 import { z } from 'zod';
 import { type Db, type Pool, sql } from '../db/pool.ts';
-import type { Quarantine } from '../events/consume.ts';
+import { type Consuming, type Quarantine, redeliverTo, UnreadableMessage } from '../events/consume.ts';
 import type { Logger } from '../lib/telemetry/logger.ts';
 import type { GaugeCollector } from '../lib/telemetry/metrics.ts';
+import { buildName } from '../lib/telemetry/version.ts';
 
 /**
- * Stores messages that cannot be parsed until an operator decides. One that is read again from its
- * publisher (shared/events/catch-up.ts) is stored once.
+ * Stores messages that cannot be handled until an operator decides, or another version can read
+ * them. One that is read again from its publisher (shared/events/catch-up.ts) is stored once.
  */
 export const quarantineInto =
   (pool: Pool, logger: Logger): Quarantine =>
-  async ({ subject, body, reason }) => {
+  async ({ subject, body, reason, isUnreadable }) => {
+    const unreadableBy = isUnreadable === true ? buildName : null;
     await pool.query(sql.typeAlias('void')`
-      insert into quarantine (subject, body, reason)
-      select * from (values (${subject}::text, ${sql.binary(Buffer.from(body))}::bytea, ${reason}::text)) as input(subject, body, reason)
+      insert into quarantine (subject, body, reason, unreadable_by)
+      select * from (values (${subject}::text, ${sql.binary(Buffer.from(body))}::bytea, ${reason}::text, ${unreadableBy}::text))
+        as input(subject, body, reason, unreadable_by)
       where not exists (select from quarantine q where q.subject = input.subject and q.body = input.body)`);
     logger.error({ subject }, 'message quarantined');
   };
@@ -69,3 +72,42 @@ export const recordDecision = (db: Db, id: number, decision: string): Promise<Qu
   db.maybeOne(sql.type(Row)`
     update quarantine set decided_at = app_now(), decision = ${decision}
     where quarantine_id = ${id} and decided_at is null returning ${columns}`);
+
+/** So many messages are tried at a time. */
+const TRIED = 100;
+
+/** Messages that another build could not parse, and this one has not tried. */
+const listUntried = (db: Db): Promise<readonly QuarantineRow[]> =>
+  db.any(sql.type(Row)`
+    select ${columns} from quarantine where decided_at is null and unreadable_by <> ${buildName}
+    order by quarantine_id limit ${TRIED}`);
+
+/**
+ * Handles quarantined messages that another version could not read, and this one can. What it cannot
+ * read either waits for an operator, or for the next version.
+ * @returns whether a message was handled
+ */
+export const retryReadable = async (
+  pool: Pool,
+  consuming: readonly Consuming[],
+  logger: Logger,
+): Promise<boolean> => {
+  const retry = async (row: QuarantineRow): Promise<boolean> => {
+    const { quarantine_id, subject } = row;
+    try {
+      if (!(await redeliverTo(consuming, row))) return false;
+    } catch (error) {
+      if (error instanceof UnreadableMessage)
+        await pool.query(sql.typeAlias('void')`
+          update quarantine set unreadable_by = ${buildName} where quarantine_id = ${quarantine_id}`);
+      else logger.warn({ quarantine_id, subject, err: error }, 'quarantined message not handled');
+      return false;
+    }
+    await recordDecision(pool, quarantine_id, `read by ${buildName}`);
+    logger.info({ quarantine_id, subject }, 'handled a message that another version could not read');
+    return true;
+  };
+  let handled = false;
+  for (const row of await listUntried(pool)) handled = (await retry(row)) || handled;
+  return handled;
+};

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import { parseKnown } from '../../../shared/contract/read.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import { hashMessage, messageOf } from '../../../shared/lib/chain/wire-transaction.ts';
 import { parseMicro } from '../../../shared/lib/money/micro.ts';
@@ -91,7 +92,7 @@ const readWalletTransfer = async (
 ): Promise<IncomingTransfer> => {
   const intent = await findIntent(pool, incomingIntentId(hashMessage(payment.message)));
   if (intent === null || intent.signature === null) return outcomes.judge(payment, order);
-  const { source_account: source, authority } = IncomingRequest.parse(intent.request);
+  const { source_account: source, authority } = parseKnown(IncomingRequest, intent.request);
   return { ...payment, source, authority };
 };
 

@@ -45,11 +45,10 @@ const detailsOf = async (quarantine_id: number) =>
   } | null;
 
 /**
- * Publishes a job with an unknown field, which this release cannot parse. Returns its quarantine
- * id.
+ * Publishes a job with a time that this release cannot parse. Returns its quarantine id.
  */
 const setAside = async (job: object): Promise<number> => {
-  await fixture.send(fixture.settlementBus, 'settle', { ...job, unheard_of: true });
+  await fixture.send(fixture.settlementBus, 'settle', { ...job, accepted_at: 'later' });
   const attempt = (job as { payment_attempt_id: string }).payment_attempt_id;
   const { rows } = await until(
     () =>
@@ -176,6 +175,24 @@ test('retry and dismiss: a job that can be parsed now is paid once, and one that
   for (const decision of ['included', 'failed'] as const)
     expect(await refusal(decide(rows[0].id, decision))).toMatch(/^conflict: .*names no attempt/);
   expect(await decide(rows[0].id, 'dismiss')).toMatchObject({ decision: 'dismiss' });
+});
+
+test('a job that an older build could not parse is paid by itself', async () => {
+  const { payer, job } = await jobFor(fixture.quote());
+  const id = await setAside(job);
+  await fixture.admin.query(
+    "update quarantine set body = convert_to($1, 'UTF8'), unreadable_by = '0.0.9+older' where quarantine_id = $2",
+    [JSON.stringify(job), id],
+  );
+  const next = await fixture.start();
+  await fixture.events.wait(job.settlement_id, 'finalized');
+  expect(await fixture.outside.balance(payer.owner.publicKey)).toBe(4_000_000n);
+  const { rows } = await until(
+    () => fixture.admin.query('select decision from quarantine where quarantine_id = $1', [id]),
+    (found) => found.rows[0].decision !== null,
+  );
+  expect(rows[0].decision).toMatch(/^read by /);
+  await next.stop();
 });
 
 test('a payment whose record was lost is never declared failed: retry adopts it from the chain and pays nothing twice', async () => {

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { z } from 'zod';
 import type { chainSubmitter, OutgoingReason } from '../../../shared/contract/chain-submitter.ts';
 import { conflict, ServiceError } from '../../../shared/contract/errors.ts';
+import { readKnown } from '../../../shared/contract/read.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { Reservation } from '../../../shared/db/budget.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
@@ -64,7 +65,7 @@ const requestOf = ({
 
 /** Whether a stored request asks for the same payment, whatever its settlement is called. */
 const isSamePayment = (stored: unknown, request: OutgoingRequest): boolean => {
-  const parsed = OutgoingRequest.safeParse(stored);
+  const parsed = readKnown(OutgoingRequest, stored);
   if (!parsed.success) return false;
   const { capped_at: _, ...same } = parsed.data;
   return isDeepStrictEqual({ ...same, settlement_id: request.settlement_id }, request);

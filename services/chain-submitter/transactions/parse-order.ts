@@ -10,6 +10,7 @@ import {
   SolanaAddress,
   Timestamp,
 } from '../../../shared/contract/primitives.ts';
+import { parseKnown } from '../../../shared/contract/read.ts';
 import type { QuoteClaims } from '../../../shared/contract/tokens.ts';
 import { feeMicro } from '../../../shared/lib/money/fee.ts';
 import { parseMicro } from '../../../shared/lib/money/micro.ts';
@@ -118,7 +119,8 @@ const readQuote = (token: string, { environment, keys }: OrderContext) => {
   try {
     return readToken('quote', token, { env: environment, keys });
   } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
+    // A token of another version is no invalid one: a process of that version executes the job.
+    if (!(error instanceof ServiceError) || error.code !== 'validation_error') throw error;
     throw new OrderRefused(`the quote token is invalid: ${error.message}`);
   }
 };
@@ -265,9 +267,9 @@ export const parseOrder = (
   const signBefore = intent.created_at + SIGN_WITHIN_MS;
   switch (intent.kind) {
     case 'settle':
-      return settleOrder(chainSubmitter.jobs.settle.payload.parse(intent.request), context);
+      return settleOrder(parseKnown(chainSubmitter.jobs.settle.payload, intent.request), context);
     case 'fund': {
-      const job = chainSubmitter.jobs.fund.payload.parse(intent.request);
+      const job = parseKnown(chainSubmitter.jobs.fund.payload, intent.request);
       if (network.fundingAuthority === null)
         throw new OrderRefused('funding is not available in this environment');
       return {
@@ -282,7 +284,7 @@ export const parseOrder = (
       };
     }
     case 'createTokenAccount': {
-      const job = chainSubmitter.jobs.createTokenAccount.payload.parse(intent.request);
+      const job = parseKnown(chainSubmitter.jobs.createTokenAccount.payload, intent.request);
       const tokenAccount = tokenAccountOf(job.owner, network.mint);
       return {
         kind: 'createTokenAccount',
@@ -294,7 +296,7 @@ export const parseOrder = (
       };
     }
     case 'delegation': {
-      const request = DelegationRequest.parse(intent.request);
+      const request = parseKnown(DelegationRequest, intent.request);
       return {
         kind: 'delegation',
         accountId: request.account_id,
@@ -306,14 +308,14 @@ export const parseOrder = (
       };
     }
     case 'incoming':
-      return incomingOrder(IncomingRequest.parse(intent.request), intent.created_at);
+      return incomingOrder(parseKnown(IncomingRequest, intent.request), intent.created_at);
     case 'outgoing':
-      return outgoingOrder(OutgoingRequest.parse(intent.request), {
+      return outgoingOrder(parseKnown(OutgoingRequest, intent.request), {
         since: intent.created_at,
         mint: network.mint,
       });
     case 'withdrawal':
     case 'refund':
-      return transferOrder(intent.kind, TransferRequest.parse(intent.request), context);
+      return transferOrder(intent.kind, parseKnown(TransferRequest, intent.request), context);
   }
 };

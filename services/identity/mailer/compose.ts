@@ -61,7 +61,7 @@ const pageOf = (consoleUrl: string, kind: string, details: Details): Link | null
   return { url: `${consoleUrl}${path}`, label };
 };
 
-/** The mail of a row. Null for a kind that this release does not know. */
+/** The mail of a row. Null for a kind that this version does not know. */
 export const composeMail = (
   { environment, identitySecrets, signInUrl, revealUrl, consoleUrl }: LinkSettings,
   { kind, to_address, link_id, token_hash, details }: MailRow,

@@ -9,6 +9,9 @@ const BATCH = 10;
 /** Seconds until the next attempt: 2, 4, 8, … up to a minute, until the mail expires. */
 const retryDelaySeconds = (attempts: number): number => Math.min(60, 2 ** attempts);
 
+/** A mail whose kind this version does not know is left to a process that does, until it expires. */
+const OF_ANOTHER_VERSION_SECONDS = 60;
+
 type MailSending = Periodic & {
   /** Sends one batch of due mails now instead of at the next sweep. Never throws. */
   sendNow: () => void;
@@ -21,9 +24,12 @@ const sendMail = async (deps: Deps, row: MailRow): Promise<void> => {
   const { pool, logger, mailer } = deps;
   const mail = composeMail(deps, row);
   const mail_id = String(row.mail_id);
-  if (mail === null) logger.error({ mail_id, kind: row.kind }, 'deleted a mail because its kind is unknown');
+  if (mail === null) {
+    logger.warn({ mail_id, kind: row.kind }, 'left a mail of an unknown kind to another version');
+    return void (await retryMail(pool, row.mail_id, OF_ANOTHER_VERSION_SECONDS));
+  }
   try {
-    if (mail !== null) await mailer.send(mail);
+    await mailer.send(mail);
   } catch (error) {
     const refused = error instanceof MailRefused;
     // The server's reply may contain the address, so only the code of the error is logged.

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { waitUntil } from '../../../test/support/base/wait.ts';
 import { callerOf, startIdentity } from '../../../test/support/fixtures/identity.ts';
 import { atOnce } from '../../../test/support/servers/stack.ts';
 
@@ -43,6 +44,24 @@ test('the first change is mailed at once, those of the next five minutes in one 
   await change(session);
   await running.allHandledAndMailed();
   expect(subjectsOf(session)).toHaveLength(4);
+});
+
+test('a mail of a kind that only a later version knows waits for that version', async () => {
+  const session = await running.signIn();
+  await running.admin.query(
+    "insert into identity.mails (kind, to_address, details, expires_at) values ('later', $1, '{}', app_now() + interval '1 day')",
+    [session.account.email],
+  );
+  const left = async () =>
+    (
+      await running.admin.query<{ attempts: number; waits: boolean }>(
+        "select attempts, next_attempt_at > app_now() + interval '50 seconds' as waits from identity.mails where kind = 'later'",
+      )
+    ).rows;
+  await waitUntil(async () => (await left()).some(({ attempts }) => attempts > 0));
+  expect(await left()).toEqual([{ attempts: 1, waits: true }]);
+  expect(subjectsOf(session)).toEqual([]);
+  await running.admin.query("delete from identity.mails where kind = 'later'");
 });
 
 test('a single change that follows is a mail of its own', async () => {

@@ -101,6 +101,18 @@ describe('64 concurrent calls of one attempt at two replicas, of which one can b
   );
 });
 
+test('a quote with a term of another version is neither paid nor called wrong', async () => {
+  const payer = consumer();
+  const later = quote(1_000_000n, { later: 'half the price' } as object);
+  expect(await refusal(pay(payer, later))).toEqual({
+    code: 'service_unavailable',
+    money_moved: 'unknown',
+    safe_action: 'retry_same_attempt',
+  });
+  const { rows } = await admin.query('select from settlements where quote_id = $1', [later.quote_id]);
+  expect(rows).toEqual([]);
+});
+
 describe('a quote that the account has paid is refused by naming its settlement', () => {
   test('by another attempt id: while the quote is being paid, and once it is paid, redeemed or expired', async () => {
     const payer = consumer();

@@ -54,7 +54,8 @@ const Due = z.object({
   secret: z.string(),
   // Null when its overlap has ended.
   previous_secret: z.string().nullable(),
-  type: EventType,
+  // Not EventType: one of a newer version is delivered as it is.
+  type: z.string(),
   data: z.record(z.string(), z.json()),
   created_at: z.number(),
 });

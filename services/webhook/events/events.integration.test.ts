@@ -3,6 +3,7 @@ import { connectPool } from '../../../shared/db/pool.ts';
 import { expectSoon } from '../../../test/support/fixtures/transactions.ts';
 import {
   account,
+  admin,
   ask,
   database,
   delegateChanged,
@@ -106,6 +107,34 @@ test('payer and vendor share an event, each sees its own data, and the other one
   await publishAs('identity.accountErased', { account_id: payer.account_id, at: new Date().toISOString() });
   await expectSoon(async () => (await eventsOf(payer)).length, 0);
   expect(await eventsOf(vendor)).toEqual(toVendor);
+});
+
+test('an event of a later version is left out of lists, and has no view yet', async () => {
+  const who = account();
+  const events = Array.from({ length: 4 }, () => delegateChanged(who.account_id));
+  for (const [index, event] of events.entries()) {
+    await publishAs('identity.delegateChanged', event);
+    await expectSoon(async () => (await ask('listEvents', who)).data.length, index + 1);
+  }
+  const { data: all } = await ask('listEvents', who);
+  const change = (event_id: string, type: string) =>
+    admin.query('update events set type = $2 where event_id = $1', [event_id, type]);
+  const [newest, second, third, oldest] = all.map(({ event_id }) => event_id) as [string, string, string, string];
+  await change(second, 'delegate.later');
+  expect((await ask('listEvents', who)).data).toEqual(all.filter(({ event_id }) => event_id !== second));
+  const first = await ask('listEvents', who, { limit: '2' });
+  expect(first.data).toEqual([all[0], all[2]]);
+  expect(await ask('listEvents', who, { limit: '2', cursor: first.next_cursor! })).toEqual({
+    data: [all[3]],
+    next_cursor: null,
+  });
+  for (const id of [newest, third]) await change(id, 'delegate.later');
+  // Nothing that this version knows says where the next page begins.
+  expect(await refusal(ask('listEvents', who, { limit: '2' }))).toMatch(/^service_unavailable/);
+  expect((await ask('listEvents', who)).data).toEqual([all[3]]);
+  await change(oldest, 'delegate.later');
+  expect(await ask('listEvents', who)).toEqual({ data: [], next_cursor: null });
+  expect(await refusal(ask('getEvent', who, { event_id: oldest }))).toMatch(/^service_unavailable/);
 });
 
 test('events are purged after 30 days', async () => {

@@ -21,3 +21,6 @@ export const build: Build =
   typeof QUITTANCE_BUILD === 'undefined'
     ? buildOf(path.resolve(import.meta.dirname, '../../..'))
     : QUITTANCE_BUILD;
+
+/** The build of this process as one word. */
+export const buildName = `${build.version}+${build.commit}`;

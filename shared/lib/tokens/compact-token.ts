@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { invalid } from '../../contract/errors.ts';
+import { invalid, ofAnotherVersion } from '../../contract/errors.ts';
 import { LONGEST_QUOTE_SECONDS } from '../../contract/quote/operations.ts';
 import { QuoteClaims, SettlementClaims } from '../../contract/tokens.ts';
 import { signBytes, verifyBytes } from '../chain/ed25519.ts';
@@ -86,7 +86,7 @@ type ReadToken<T extends TokenType> = {
 /**
  * The verified claims of a token of this type and environment.
  * @throws ServiceError validation_error for another type, another environment, an unknown key, a
- *   key that has ended, or altered bytes
+ *   key that has ended, or altered bytes; service_unavailable for claims of another version
  */
 export const verifyToken = <T extends TokenType>(typ: T, token: string, options: TokenOptions): Claims[T] => {
   const claims = readToken(typ, token, options).claimsFor('newPayment');
@@ -98,7 +98,7 @@ export const verifyToken = <T extends TokenType>(typ: T, token: string, options:
  * As `verifyToken`, also for a key that has ended. For what follows up a payment that may have been
  * made while the key was in force.
  * @throws ServiceError validation_error for another type, another environment, an unknown key, or
- *   altered bytes
+ *   altered bytes; service_unavailable for claims of another version
  */
 export const readToken = <T extends TokenType>(
   typ: T,
@@ -131,7 +131,10 @@ export const readToken = <T extends TokenType>(
   if (!verifyBytes(Buffer.from(payload, 'ascii'), signatureBytes, key.key))
     return refuse('was changed: its signature does not match; send it unchanged');
   const claims = SCHEMAS[typ].safeParse(parsed);
-  if (!claims.success || claims.data.env !== env) return refuse(`is not a ${typ} token of this environment`);
+  // We have signed it, so the version that did knows the claims. What they mean is not guessed: a
+  // term that is left out could be the one that makes the payment cheaper.
+  if (!claims.success) throw ofAnotherVersion();
+  if (claims.data.env !== env) return refuse(`is not a ${typ} token of this environment`);
   const { data } = claims;
   const claimsFor = (purpose: 'newPayment' | 'followUp') =>
     purpose === 'followUp' || isOfKeyInForce(key, data) ? data : null;
