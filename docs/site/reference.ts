@@ -1,5 +1,6 @@
 // The reference of the API as Markdown, made of the OpenAPI document: one page for each tag, one
 // section for each operation.
+import { isErrorCode } from '../../shared/contract/errors.ts';
 import type { Page } from './page.ts';
 import { type Fields, fieldsOf, type OpenApi, type Schema, schemaAt } from './schema-fields.ts';
 
@@ -93,10 +94,10 @@ const answerParts = (document: Document, status: string, given: Answer): string[
   ];
 };
 
-/** The error codes of an operation. The name of a shared answer lists them. */
+/** The error codes of an operation. The name of a shared answer lists them, and names its form last. */
 const errorLine = (operation: Operation): string[] => {
   const codes = Object.values(operation.responses).flatMap(({ $ref = '' }) =>
-    ($ref.split('/').at(-1) ?? '').split('.').filter(Boolean),
+    ($ref.split('/').at(-1) ?? '').split('.').filter(isErrorCode),
   );
   const links = [...new Set(codes)].map((code) => `[\`${code}\`](/docs/errors#${code})`);
   return links.length === 0 ? [] : [`**Errors**: ${links.join(', ')}`];
