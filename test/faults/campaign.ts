@@ -38,6 +38,8 @@ export type Options = {
   abandoned?: number;
   /** How soon after the heal everything must be terminal. */
   terminalMs?: number;
+  /** Each service can be restarted in another version (`two-versions`). */
+  versions?: 'short' | 'whole' | undefined;
   /** A rule to switch off. The campaign must then find a break. */
   mutation?: Mutation;
   print: (line: string) => void;
@@ -218,14 +220,14 @@ const rowsOf = (
 
 /** Runs one campaign over a separate stack and checks the invariants. */
 export const runCampaign = async (options: Options): Promise<Report> => {
-  const { stateDir, traffic, seed, print, slotMs = 100, replicas: count, mutation } = options;
+  const { stateDir, traffic, seed, print, slotMs = 100, replicas: count, mutation, versions } = options;
   const rng = createRng(seed);
   const startedAt = Date.now();
   const elapsed = () => (Date.now() - startedAt) / 1000;
   const say = (line: string) => print(`${elapsed().toFixed(1).padStart(6)} s  ${line}`);
 
   const instances = count === undefined ? undefined : replicas(count);
-  const harness = await startHarness({ stateDir, slotMs, instances, mutation, print: () => {} });
+  const harness = await startHarness({ stateDir, slotMs, instances, mutation, versions, print: () => {} });
   const stops: (() => Promise<unknown>)[] = [];
   try {
     const { abandoned, terminalMs } = options;

@@ -16,6 +16,7 @@ import { restart } from '../support/servers/restart.ts';
 import { openAccess } from './access.ts';
 import type { Mutation } from './mutations/mutation.ts';
 import { startSecondProvider } from './second-provider.ts';
+import { startVersions } from './versions/versions.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 /**
@@ -50,6 +51,8 @@ export const startHarness = async (options: {
   instances?: Instances | undefined;
   /** A rule to switch off (mutations.ts). */
   mutation?: Mutation | undefined;
+  /** Each service can be restarted in another version. Its clock cannot be wrong then. */
+  versions?: 'short' | 'whole' | undefined;
   print: (line: string) => void;
 }) => {
   const { stateDir, slotMs, instances = INSTANCES, mutation, print } = options;
@@ -65,6 +68,11 @@ export const startHarness = async (options: {
     module(file('test/faults/preloads/armed-failpoints.ts'), { folder: failpointFolder }),
     ...(mutation ? [module(here('mutations/mutate.ts'), { name: mutation.name })] : []),
   ];
+  const { versions: steps } = options;
+  const versions =
+    steps === undefined
+      ? null
+      : await startVersions({ stateDir: path.resolve(stateDir), failpointFolder, steps }, names);
   const secondProvider = await startSecondProvider();
   const running = await startStack({
     stateDir,
@@ -79,7 +87,7 @@ export const startHarness = async (options: {
     rpcUrls: (chainUrl) => [secondProvider.urlOf(chainUrl), chainUrl],
     serviceCommand: (service, name) => ({
       command: process.execPath,
-      args: [
+      args: versions?.argsOf(service, name) ?? [
         ...[...loaded, module(here('preloads/wrong-clock.ts'), { file: clockFile(name) })].flatMap((url) => [
           '--import',
           url,
@@ -160,6 +168,8 @@ export const startHarness = async (options: {
       await query('update campaign.commits set held_ms = $1', [ms]);
     },
     names,
+    /** Null: all processes have one version. */
+    versions,
     pids,
     kill,
     /** Sends a signal. False when the process is not running. */

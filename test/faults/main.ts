@@ -48,6 +48,9 @@ const { values } = readCommandLine({
       'N',
       'processes of each service; without it two of gateway, settlement and chain-submitter, and one of the others',
     ),
+    versions: flag(
+      'instead of faults: an upgrade process by process, the way back and forward again, over the next two versions of this tree',
+    ),
     mutate: text('NAME', 'switches this rule off: it must break the campaign. "all": one at a time'),
     sum: flag('adds up the figures of all runs so far'),
     list: flag('lists the faults'),
@@ -56,6 +59,7 @@ const { values } = readCommandLine({
 const wanted = values.traffic.split(',');
 const names = TRAFFIC_NAMES.filter((name) => wanted.includes(name));
 if (names.length < wanted.length) throw new Error(`the kinds of traffic are ${TRAFFIC_NAMES.join(', ')}`);
+if (values.versions && !names.includes('own')) throw new Error('--versions needs the traffic own');
 if (names.includes('gate') && names.length > 1) throw new Error('the traffic gate runs alone');
 if (values.list) {
   for (const name of faultNames(names)) print(name);
@@ -71,8 +75,10 @@ const MUTANT_TERMINAL_MS = 30_000;
 const { payments: least, rate } = values;
 const options: Omit<Options, 'stateDir' | 'traffic'> = {
   seed,
-  faults: values.faults.split(',').filter((name) => name !== ''),
-  seconds: values.seconds,
+  faults: values.versions ? ['two-versions'] : values.faults.split(',').filter((name) => name !== ''),
+  seconds: values.versions ? 0 : values.seconds,
+  versions: values.versions ? 'whole' : undefined,
+  everyFault: values.versions,
   leastPayments: { own: least, x402: least, outgoing: least, paywall: least, tabs: least, gate: least },
   slotMs: values['slot-ms'],
   pauseMs: values['pause-ms'],

@@ -3,9 +3,15 @@ import { isLocalHost, pageHeaders } from '../pages/local-page.ts';
 import { inboxPage } from './inbox-page.ts';
 import type { MailStore } from './store.ts';
 
+/**
+ * Longer than clients pool connections. Otherwise a request would sometimes use a connection that is
+ * just being closed.
+ */
+const KEEP_ALIVE_MS = 75_000;
+
 /** `GET /[?to=]` the inbox, `GET /messages[?to=]` the same as JSON, newest first. */
 export function mailHttp(store: MailStore): Server {
-  return createServer((request, response) => {
+  return createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
     const answer = (status: number, type: string, body: string): void => {
       response.writeHead(status, { ...pageHeaders, 'content-type': `${type}; charset=utf-8` }).end(body);
     };

@@ -10,6 +10,7 @@ import { ownerFaults } from './owner.ts';
 import { rolling } from './rolling.ts';
 import { rpcFaults } from './rpc.ts';
 import { pauses, serverFaults } from './servers.ts';
+import { twoVersions } from './two-versions.ts';
 
 /**
  * Faults that do not concern a kind of traffic: of services and servers that it does not use, and
@@ -48,7 +49,11 @@ export const faultsOf = (
   ].filter(({ name }) => traffic.some((kind) => !UNUSED[kind].test(name)));
 
 /** The faults that need the clients of our own payments. */
-export const ownFaults = (fixture: Fixture): Fault[] => [...ownerFaults(fixture), rolling(fixture)];
+export const ownFaults = (fixture: Fixture): Fault[] => [
+  ...ownerFaults(fixture),
+  rolling(fixture),
+  ...twoVersions(fixture),
+];
 
 /** The names of all faults of these kinds of traffic, without a stack. */
 export const faultNames = (traffic: readonly TrafficName[]): string[] => {

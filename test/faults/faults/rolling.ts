@@ -12,9 +12,28 @@ const isClean = ({ status, body }: Call): boolean =>
   (status === 503 && bodyOf({ body }).error !== undefined);
 
 /**
- * SIGTERM to one process after another, the gateways included, each when its predecessor is ready,
- * under load. Every call of that time is checked when it is answered: at worst it gets a 503 that
+ * Checks every call that is made during restarts when it is answered: at worst it gets a 503 that
  * names the safe action.
+ */
+export const restartsUnseen = async (
+  { clientLog, breaks }: Pick<Fixture, 'clientLog' | 'breaks'>,
+  restarts: () => Promise<void>,
+): Promise<void> => {
+  const from = Date.now();
+  await restarts();
+  const to = Date.now();
+  const ours = () => [...clientLog.calls].filter(({ askedAt }) => askedAt >= from && askedAt <= to);
+  while (Date.now() < to + ANSWERED_MS && ours().some(({ at }) => at === null)) await sleep(100);
+  for (const { what, status, body } of ours().filter((call) => call.at !== null && !isClean(call)))
+    breaks.push({
+      invariant: 'restarts-are-unseen',
+      what: `${what}: ${status} ${JSON.stringify(body)} during a rolling restart`,
+    });
+};
+
+/**
+ * SIGTERM to one process after another, the gateways included, each when its predecessor is ready,
+ * under load.
  */
 export const rolling = ({ harness, clientLog, breaks }: Fixture): Fault => ({
   name: 'rolling-restart',
@@ -22,16 +41,9 @@ export const rolling = ({ harness, clientLog, breaks }: Fixture): Fault => ({
   isAlone: true,
   inject: async (rng) => {
     await harness.healthy();
-    const from = Date.now();
-    for (const name of rng.shuffle(serviceNames(harness))) await harness.restart(name);
-    const to = Date.now();
-    const ours = () => [...clientLog.calls].filter(({ askedAt }) => askedAt >= from && askedAt <= to);
-    while (Date.now() < to + ANSWERED_MS && ours().some(({ at }) => at === null)) await sleep(100);
-    for (const { what, status, body } of ours().filter((call) => call.at !== null && !isClean(call)))
-      breaks.push({
-        invariant: 'restarts-are-unseen',
-        what: `${what}: ${status} ${JSON.stringify(body)} during a rolling restart`,
-      });
+    await restartsUnseen({ clientLog, breaks }, async () => {
+      for (const name of rng.shuffle(serviceNames(harness))) await harness.restart(name);
+    });
     return over;
   },
 });

@@ -3,7 +3,7 @@ import { bundled } from '../../../deploy/image/bundle.ts';
 import type { Program } from '../../../shared/contract/service.ts';
 
 /** Modules that replace failpoints. They are built with the programs and share their modules. */
-const MODULES = ['test/support/servers/failpoints.ts', 'test/faults/preloads/armed-failpoints.ts'];
+export const MODULES = ['test/support/servers/failpoints.ts', 'test/faults/preloads/armed-failpoints.ts'];
 
 let folder: Promise<string> | undefined;
 
