@@ -119,7 +119,12 @@ test('an event of a later version is left out of lists, and has no view yet', as
   const { data: all } = await ask('listEvents', who);
   const change = (event_id: string, type: string) =>
     admin.query('update events set type = $2 where event_id = $1', [event_id, type]);
-  const [newest, second, third, oldest] = all.map(({ event_id }) => event_id) as [string, string, string, string];
+  const [newest, second, third, oldest] = all.map(({ event_id }) => event_id) as [
+    string,
+    string,
+    string,
+    string,
+  ];
   await change(second, 'delegate.later');
   expect((await ask('listEvents', who)).data).toEqual(all.filter(({ event_id }) => event_id !== second));
   const first = await ask('listEvents', who, { limit: '2' });
