@@ -94,7 +94,9 @@ const answerParts = (document: Document, status: string, given: Answer): string[
   ];
 };
 
-/** The error codes of an operation. The name of a shared answer lists them, and names its form last. */
+/**
+ * The error codes of an operation. The name of a shared answer lists them, and names its form last.
+ */
 const errorLine = (operation: Operation): string[] => {
   const codes = Object.values(operation.responses).flatMap(({ $ref = '' }) =>
     ($ref.split('/').at(-1) ?? '').split('.').filter(isErrorCode),

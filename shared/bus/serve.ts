@@ -94,8 +94,8 @@ const senderFields = (
 });
 
 /**
- * What reads a call. The sender has read it by the contract of its build, so a call of another build
- * that is refused here is not wrong. It is answered when this process is replaced.
+ * What reads a call. The sender has read it by the contract of its build, so a call of another
+ * build that is refused here is not wrong. It is answered when this process is replaced.
  */
 const readCall = <T>({ isOfOtherBuild }: Sender, read: () => T): T => {
   try {

@@ -83,8 +83,8 @@ const listUntried = (db: Db): Promise<readonly QuarantineRow[]> =>
     order by quarantine_id limit ${TRIED}`);
 
 /**
- * Handles quarantined messages that another version could not read, and this one can. What it cannot
- * read either waits for an operator, or for the next version.
+ * Handles quarantined messages that another version could not read, and this one can. What it
+ * cannot read either waits for an operator, or for the next version.
  * @returns whether a message was handled
  */
 export const retryReadable = async (

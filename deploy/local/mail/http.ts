@@ -4,8 +4,8 @@ import { inboxPage } from './inbox-page.ts';
 import type { MailStore } from './store.ts';
 
 /**
- * Longer than clients pool connections. Otherwise a request would sometimes use a connection that is
- * just being closed.
+ * Longer than clients pool connections. Otherwise a request would sometimes use a connection that
+ * is just being closed.
  */
 const KEEP_ALIVE_MS = 75_000;
 

@@ -9,7 +9,7 @@ const BATCH = 10;
 /** Seconds until the next attempt: 2, 4, 8, … up to a minute, until the mail expires. */
 const retryDelaySeconds = (attempts: number): number => Math.min(60, 2 ** attempts);
 
-/** A mail whose kind this version does not know is left to a process that does, until it expires. */
+/** A mail whose kind this version does not know is left to one that does, until it expires. */
 const OF_ANOTHER_VERSION_SECONDS = 60;
 
 type MailSending = Periodic & {

@@ -19,8 +19,8 @@ create table quarantine (
   subject text not null,
   body bytea not null,
   reason text not null,
-  -- The build that could not parse it, last. Another one tries. Null: it was parsed, and contradicts the
-  -- records.
+  -- The build that could not parse it, last. Another one tries. Null: it was parsed, and
+  -- contradicts the records.
   unreadable_by text,
   created_at timestamptz not null default app_now(),
   decided_at timestamptz,

@@ -1,6 +1,7 @@
 import type { TrafficName } from '../break.ts';
 import type { Fault, Fixture } from '../fault.ts';
 import { type Harness, processNames } from '../harness.ts';
+import { twoVersions } from '../versions/two-versions.ts';
 import { chainFaults } from './chain.ts';
 import { clocks } from './clocks.ts';
 import { EMPTIED_SOURCES } from './emptied-source.ts';
@@ -10,7 +11,6 @@ import { ownerFaults } from './owner.ts';
 import { rolling } from './rolling.ts';
 import { rpcFaults } from './rpc.ts';
 import { pauses, serverFaults } from './servers.ts';
-import { twoVersions } from './two-versions.ts';
 
 /**
  * Faults that do not concern a kind of traffic: of services and servers that it does not use, and

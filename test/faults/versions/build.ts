@@ -27,7 +27,7 @@ const apply = (folder: string, edit: Edit): void => {
   );
 };
 
-/** Programs of this tree with edits, in a folder inside the repository, so that packages are found. */
+/** Programs of this tree with edits. The folder is in the repository: packages are found. */
 const buildEdited = async (edits: readonly Edit[], folder: string): Promise<void> => {
   const sources = path.join(folder, 'sources');
   for (const name of SOURCES)

@@ -1,6 +1,6 @@
-// Starts a service in the version that a file names: the folder of its programs. The file is read at
-// each start, so a restart is an upgrade or the way back. Its failpoints can be armed by files of a
-// folder.
+// Starts a service in the version that a file names: the folder of its programs. The file is read
+// at each start, so a restart is an upgrade or the way back. Its failpoints can be armed by files
+// of a folder.
 //   node start.mjs <file> <service> <folder of failpoints>
 import { readFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,14 +1,16 @@
 import { type Fault, type Fixture, over } from '../fault.ts';
-import type { Version } from '../versions/edits.ts';
-import { serviceNames } from './kill.ts';
-import { restartsUnseen } from './rolling.ts';
+import { serviceNames } from '../faults/kill.ts';
+import { restartsUnseen } from '../faults/rolling.ts';
+import type { Version } from './edits.ts';
 
-/** What an operator does: all processes get a version, or all but those that write what it reads. */
+/**
+ * What an operator does: all processes get a version, or all but those that write what it reads.
+ */
 type Step = { to: Version; except?: RegExp };
 
 const WRITERS = { except: /^settlement/ };
 
-export const STEPS = {
+const STEPS = {
   /** Also over two releases at once, because what is added here decides nothing. */
   short: [{ to: 'after next' }, { to: 'this', ...WRITERS }],
   whole: [

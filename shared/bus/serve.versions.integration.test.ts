@@ -10,7 +10,7 @@ import type { Bus } from './connect.ts';
 import { type Serving, serve } from './serve.ts';
 import { BUILD } from './trace.ts';
 
-/** Two versions of quote's contract on one bus: the other one has a field, a value or a call more. */
+/** Two versions of quote's contract on one bus: the other one has a field or a value more. */
 let testBus: TestBus;
 let identity: Bus;
 let gateway: Bus;
