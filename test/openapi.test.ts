@@ -5,7 +5,7 @@ import { contractList } from '../shared/contract/index.ts';
 import { llmsText } from '../shared/contract/llms.ts';
 import { openApiDocument, operationId } from '../shared/contract/openapi.ts';
 import { placeOf, TAGS } from '../shared/contract/tags.ts';
-import { resolved } from '../tools/openapi/openapi-references.ts';
+import { resolved } from './support/base/openapi-references.ts';
 
 /** The API document is valid OpenAPI, and its examples are valid by the contract. */
 

@@ -62,6 +62,11 @@ const proofs = {
     setUp: { servers: true, prometheus: true, softhsm: true },
     program: 'test/stress/main.ts',
   },
+  compare: {
+    about: 'what has changed for those who build on it, since a release: none, minor or major',
+    setUp: { forStart: true },
+    program: 'tools/compare/main.ts',
+  },
   containers: {
     about: 'the image and deploy/compose.yaml with a payment, also without a container engine',
     program: 'test/containers/main.ts',
@@ -133,11 +138,6 @@ const operations = {
     about: 'writes the digest of each image of others behind its tag, for a release',
     setUp: OPERATOR,
     program: 'tools/pin-images.ts',
-  },
-  'compare-openapi': {
-    about: 'shows where two API documents promise something else',
-    setUp: OPERATOR,
-    program: 'tools/openapi/compare-openapi.ts',
   },
 };
 

@@ -2,6 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { openApiDocument } from '../shared/contract/openapi.ts';
+import { surfaceText } from './compare/present.ts';
+import { SURFACE_FILE } from './compare/stored.ts';
 import { clusterFiles } from './k8s/files.ts';
 import { architecturePicture } from './pages/architecture-picture.ts';
 import { consoleExamples } from './pages/console-examples.ts';
@@ -35,6 +37,7 @@ const formatted = (json: unknown): string =>
 
 const outputs: Record<string, string> = {
   'docs/openapi.json': formatted(openApiDocument({ serverUrl: '/' })),
+  [SURFACE_FILE]: await surfaceText(),
   'docs/errors.md': errorsPage(),
   'docs/guides/events.md': eventsGuide(),
   'docs/guides/limits.md': limitsGuide(),

@@ -8,7 +8,8 @@ import { EXIT_CODES } from './text/exit-codes.ts';
 const BEGIN = '<!-- reference: begin (node cli/build.ts --readme) -->';
 const END = '<!-- reference: end -->';
 
-const NO_IO: Io = {
+/** A program that is only read. */
+export const NO_IO: Io = {
   env: {},
   readInput: async () => Buffer.alloc(0),
   out: () => {},
@@ -19,7 +20,7 @@ const NO_IO: Io = {
 };
 
 /** All commands that do something, as `quittance delegates create`. */
-const leaves = (command: Command, path: readonly string[] = []): (readonly [string, Command])[] => {
+export const leaves = (command: Command, path: readonly string[] = []): (readonly [string, Command])[] => {
   const here = [...path, command.name()];
   return command.commands.length === 0
     ? [[here.join(' '), command]]

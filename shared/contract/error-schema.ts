@@ -20,7 +20,7 @@ const LIMIT: Json = {
   required: ['name', 'asked', 'limit', 'left', 'resets_at'],
   description: 'The limit that refused the payment. Its amounts are in USDC micro-units',
   properties: {
-    name: { enum: LIMIT_NAMES, description: 'Which limit' },
+    name: { enum: LIMIT_NAMES, description: 'Which limit. There may be further ones' },
     asked: { $ref: '#/components/schemas/MicroUsdc', description: 'The amount of the payment' },
     limit: { $ref: '#/components/schemas/MicroUsdcOrZero', description: 'The limit itself' },
     left: {
@@ -44,7 +44,11 @@ export const errorSchema = (): Json => ({
       description: 'What is wrong, and what to do',
       required: ['code', 'message', 'request_id', 'docs_url'],
       properties: {
-        code: { type: 'string', enum: Object.keys(ERRORS), description: 'What is wrong, for programs' },
+        code: {
+          type: 'string',
+          enum: Object.keys(ERRORS),
+          description: 'What is wrong, for programs. There may be further ones',
+        },
         message: { type: 'string', description: 'What is wrong, then what to do. For people' },
         request_id: {
           type: 'string',

@@ -57,7 +57,7 @@ export const ApiRequest = z
     code: z
       .enum(Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]])
       .nullable()
-      .describe('The error code. Null: no error'),
+      .describe('The error code. Null: no error. There may be further ones'),
     message: z
       .string()
       .nullable()

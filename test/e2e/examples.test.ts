@@ -5,7 +5,7 @@ import type { Json } from '../../shared/contract/examples.ts';
 import { contractList } from '../../shared/contract/index.ts';
 import { operationId } from '../../shared/contract/openapi.ts';
 import type { CredentialKind } from '../../shared/contract/principal.ts';
-import { resolved } from '../../tools/openapi/openapi-references.ts';
+import { resolved } from '../support/base/openapi-references.ts';
 import { runningStack } from '../support/servers/stack.ts';
 
 /**

@@ -72,6 +72,12 @@ export const checks: readonly Check[] = [
   types('types', '.', SOURCES),
   { name: 'rules of the tree', command: (kept) => rules(kept, RULES) },
   { name: 'generated files', command: () => ['tools/generate.ts', '--check'] },
+  {
+    name: 'changes since the release',
+    command: () => ['tools/compare/main.ts', '--check'],
+    // Git is asked for tags each time that one of these files changes.
+    reads: ['docs/openapi.json', 'docs/surface.json', 'tools/compare'],
+  },
   types('types of the console', 'console', PAGES),
   types('types of the documentation', 'docs/site', PAGES),
   types('types of the SDK', 'sdk', ['sdk']),

@@ -975,7 +975,7 @@ export type ApiRequest = {
      * @example 409
      */
     status: number;
-    /** @description The error code. Null: no error */
+    /** @description The error code. Null: no error. There may be further ones */
     code: ("validation_error" | "unauthorized" | "payment_required" | "insufficient_funds" | "forbidden" | "limit_exceeded" | "approval_required" | "approval_denied" | "approval_expired" | "reauthentication_required" | "not_found" | "method_not_allowed" | "conflict" | "delegation_inactive" | "quote_already_settled" | "idempotency_mismatch" | "settlement_exhausted" | "usage_exceeds_authorization" | "authorization_closed" | "capture_below_fee" | "payment_failed" | "quote_expired" | "settlement_expired" | "payload_too_large" | "unsupported_media_type" | "rate_limited" | "internal_error" | "service_unavailable") | null;
     /**
      * @description The message of the error, with words above 40 characters cut
@@ -1544,7 +1544,7 @@ export type DeclinePage = {
     next_cursor: NextCursor;
 };
 /**
- * @description per_payment, daily, monthly, total: the limit of the delegate. account_per_payment, account_daily: the limit of the account for a sign-in. balance, allowance: of the wallet, less what other payments hold. hourly_cap, fee_budget, payments_paused: the platform accepts no further payment at the moment. tab_amount, tab_new_payer, tab_share, tab_vendor: the ceiling of a quote with `capture` exceeds what may be authorized by one quote, by a payer without a final payment, or for one vendor
+ * @description per_payment, daily, monthly, total: the limit of the delegate. account_per_payment, account_daily: the limit of the account for a sign-in. balance, allowance: of the wallet, less what other payments hold. hourly_cap, fee_budget, payments_paused: the platform accepts no further payment at the moment. tab_amount, tab_new_payer, tab_share, tab_vendor: the ceiling of a quote with `capture` exceeds what may be authorized by one quote, by a payer without a final payment, or for one vendor. There may be further ones
  * @enum {string}
  */
 export type DeclineReason = "per_payment" | "daily" | "monthly" | "total" | "account_per_payment" | "account_daily" | "balance" | "allowance" | "service_not_allowed" | "delegate_unknown" | "delegate_paused" | "account_frozen" | "vendor_frozen" | "own_quote" | "quote_expired" | "authorization_closed" | "approval_denied" | "approval_expired" | "tab_amount" | "tab_new_payer" | "tab_share" | "tab_vendor" | "payments_paused" | "hourly_cap" | "fee_budget";
@@ -1902,7 +1902,7 @@ export type EventPage = {
     next_cursor: NextCursor;
 };
 /**
- * @description The object and what happened to it
+ * @description The object and what happened to it. There may be further ones
  * @enum {string}
  */
 export type EventType = "quote.settling" | "quote.settled" | "quote.expired" | "payment_link.paid" | "settlement.authorized" | "settlement.extended" | "settlement.at_risk" | "settlement.captured" | "settlement.voided" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "settlement.declined" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "delegate.exhausted" | "approval.requested" | "approval.decided" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test";
@@ -2965,7 +2965,7 @@ export type QuoteRecordPage = {
  */
 export type QuoteStatus = "pending" | "settling" | "settled" | "expired";
 /**
- * @description quittance: paid by POST /v1/settle. x402, mpp: paid by a client of that protocol. x402_out, mpp_out: paid by POST /v1/payments to a vendor of that protocol that does not use Quittance
+ * @description quittance: paid by POST /v1/settle. x402, mpp: paid by a client of that protocol. x402_out, mpp_out: paid by POST /v1/payments to a vendor of that protocol that does not use Quittance. There may be further ones
  * @enum {string}
  */
 export type Rail = "quittance" | "x402" | "mpp" | "x402_out" | "mpp_out";
@@ -4231,7 +4231,7 @@ export type WebhookEventDelegateExhausted = {
     data: {
         delegate_id: DelegateId;
         /**
-         * @description The limit that is used up
+         * @description The limit that is used up. There may be further ones
          * @enum {string}
          */
         name: "daily" | "monthly" | "total";

@@ -5,13 +5,13 @@ import { contractList } from '../../../shared/contract/index.ts';
 import { openApiDocument, operationId } from '../../../shared/contract/openapi.ts';
 import type { HttpOperation } from '../../../shared/contract/service.ts';
 import { newId } from '../../../shared/lib/id.ts';
+import { resolved } from '../../../test/support/base/openapi-references.ts';
 import {
   type GatewayFixture,
   newSigningKey,
   startGatewayFixture,
 } from '../../../test/support/fixtures/gateway.ts';
 import { gatewayCallers } from '../../../test/support/fixtures/gateway-callers.ts';
-import { resolved } from '../../../tools/openapi/openapi-references.ts';
 
 /**
  * How a sign-in was made, and its age, against every operation that takes an access token, over a

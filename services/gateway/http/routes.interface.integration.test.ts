@@ -4,6 +4,7 @@ import { openApiDocument } from '../../../shared/contract/openapi.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import { signAccessToken } from '../../../shared/lib/tokens/access-token.ts';
 import { createKeyText } from '../../../shared/lib/tokens/key-text.ts';
+import { resolved } from '../../../test/support/base/openapi-references.ts';
 import {
   type GatewayFixture,
   newDelegateKey,
@@ -11,7 +12,6 @@ import {
   newSigningKey,
   startGatewayFixture,
 } from '../../../test/support/fixtures/gateway.ts';
-import { resolved } from '../../../tools/openapi/openapi-references.ts';
 
 /**
  * Every method and path of docs/spec/interface.md, by its groups, with one credential that

@@ -87,7 +87,7 @@ const Reason = z.enum(DECLINE_REASONS).meta({
     `${WALLET_LIMITS.join(', ')}: of the wallet, less what other payments hold. ` +
     'hourly_cap, fee_budget, payments_paused: the platform accepts no further payment at the ' +
     'moment. tab_amount, tab_new_payer, tab_share, tab_vendor: the ceiling of a quote with `capture` exceeds what may be ' +
-    'authorized by one quote, by a payer without a final payment, or for one vendor',
+    'authorized by one quote, by a payer without a final payment, or for one vendor. There may be further ones',
 });
 
 /** The limit of a decline, which its reason names. */

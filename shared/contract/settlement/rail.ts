@@ -4,7 +4,7 @@ import { z } from 'zod';
 export const Rail = z.enum(['quittance', 'x402', 'mpp', 'x402_out', 'mpp_out']).meta({
   id: 'Rail',
   description:
-    'quittance: paid by POST /v1/settle. x402, mpp: paid by a client of that protocol. x402_out, mpp_out: paid by POST /v1/payments to a vendor of that protocol that does not use Quittance',
+    'quittance: paid by POST /v1/settle. x402, mpp: paid by a client of that protocol. x402_out, mpp_out: paid by POST /v1/payments to a vendor of that protocol that does not use Quittance. There may be further ones',
 });
 export type Rail = z.infer<typeof Rail>;
 

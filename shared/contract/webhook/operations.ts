@@ -56,7 +56,7 @@ const EVENT_TYPES = [
 ] as const;
 export const EventType = z
   .enum(EVENT_TYPES)
-  .meta({ id: 'EventType', description: 'The object and what happened to it' });
+  .meta({ id: 'EventType', description: 'The object and what happened to it. There may be further ones' });
 export type EventType = z.infer<typeof EventType>;
 const GROUPS = [
   '*',

@@ -211,7 +211,7 @@ export const PAYLOADS = {
   'delegate.deleted': delegate,
   'delegate.exhausted': z.strictObject({
     delegate_id: DelegateId,
-    name: z.enum(COUNTED_CAPS).meta({ description: 'The limit that is used up' }),
+    name: z.enum(COUNTED_CAPS).meta({ description: 'The limit that is used up. There may be further ones' }),
     limit: MicroUsdcOrZero.describe('The limit itself'),
     used: MicroUsdcOrZero.meta({ description: 'Spent, or held by payments that are under way' }),
     left: MicroUsdcOrZero.describe('What may still be paid'),

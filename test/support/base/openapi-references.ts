@@ -1,4 +1,4 @@
-import type { Json } from '../../shared/contract/examples.ts';
+import type { Json } from '../../../shared/contract/examples.ts';
 
 /** The API document as a reader sees it who resolves its references. */
 
