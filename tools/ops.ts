@@ -22,6 +22,7 @@ const OPTIONS = {
   yes: { type: 'boolean' },
   json: { type: 'boolean' },
   all: { type: 'boolean' },
+  used: { type: 'boolean' },
   limit: { type: 'string' },
   seconds: { type: 'string' },
   account: { type: 'string' },

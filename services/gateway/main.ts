@@ -26,7 +26,11 @@ const environments = new Map(
   ]),
 );
 const redis = connectRedis(config.REDIS_URL, logger, config.TLS_CA_FILE);
-const { server, readiness, requestLog } = createService({ logger, redis }, config, environments);
+const { server, readiness, requestLog, deprecatedUses } = createService(
+  { logger, redis },
+  config,
+  environments,
+);
 // A proxy without probes sends calls as soon as the port is open, so the port opens after the
 // environments are connected.
 await Promise.race([Promise.all([...environments.values()].map(({ reached }) => reached)), sleep(REACH_MS)]);
@@ -39,6 +43,7 @@ onShutdown(logger, [
   () => sleep(config.DRAIN_SECONDS * 1000),
   () => server.close(),
   requestLog.stop,
+  deprecatedUses.stop,
   () => redis.disconnect(),
   () =>
     Promise.all(

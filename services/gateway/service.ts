@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { answerEach } from '../../shared/bus/each.ts';
+import { DEPRECATED_USES } from '../../shared/contract/deprecated.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
 import type { Logger } from '../../shared/lib/telemetry/logger.ts';
 import type { Config } from './config.ts';
@@ -15,6 +17,7 @@ import { createServer } from './http/server.ts';
 import { createLimits } from './limits/limits.ts';
 import { loadSite } from './pages/site.ts';
 import type { Redis } from './redis/connect.ts';
+import { createDeprecatedUses } from './requests/deprecated-uses.ts';
 import { createRequestLog, type RequestLog } from './requests/request-log.ts';
 import { requests } from './requests/requests.ts';
 
@@ -62,6 +65,12 @@ export const createService = (
     overrides: config.LIMITS_FILE,
   });
   const requestLog = createRequestLog(redis);
+  const deprecatedUses = createDeprecatedUses(redis);
+  for (const { name, reached, busIfConnected } of environments.values())
+    void reached.then(() => {
+      const bus = busIfConnected();
+      if (bus !== undefined) answerEach(bus, DEPRECATED_USES, () => deprecatedUses.list(name));
+    });
   const readiness = createReadiness([...environments.values()]);
   const authenticate = createAuthenticate({
     environments,
@@ -73,6 +82,7 @@ export const createService = (
     ...pagesOf(config),
     handlers: handlersOf(config, readiness, requestLog),
     requestLog,
+    deprecatedUses,
     readiness,
     environments,
     authenticate,
@@ -82,5 +92,5 @@ export const createService = (
     trustedHops: config.TRUSTED_HOPS,
     adoptsTraces: config.TRACEPARENT_OF_PROXIES === 'adopt',
   });
-  return { server, readiness, requestLog };
+  return { server, readiness, requestLog, deprecatedUses };
 };

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { authorityText } from './authority.ts';
 import { codeSamples } from './code-samples.ts';
+import { deprecationText } from './deprecated.ts';
 import { deviceText } from './device-access.ts';
 import { errorSchema, exampleReference, problemSchema } from './error-schema.ts';
 import { ERRORS, type ErrorCode, PROBLEM_TYPE } from './errors.ts';
@@ -57,7 +58,7 @@ const parametersOf = (
   Object.entries(schema.shape as Record<string, z.ZodType>).map(([name, field]) => {
     const optional = field.safeParse(undefined).success;
     const inner = field instanceof z.ZodOptional ? (field.unwrap() as z.ZodType) : field;
-    const { description, ...converted } = convert(inner, { open: false });
+    const { description, deprecated, ...converted } = convert(inner, { open: false });
     const text = inner === field ? description : (field.description ?? description);
     // Optional query parameters have no example: with all of them filled in, the filters would
     // exclude each other.
@@ -66,6 +67,7 @@ const parametersOf = (
       name,
       in: place,
       required: !optional,
+      ...((deprecated ?? field.meta()?.deprecated) === true ? { deprecated: true } : {}),
       ...(text === undefined ? {} : { description: text }),
       schema: converted,
       ...shown,
@@ -232,7 +234,9 @@ const operationObject = (
     operationId: id,
     tags: [placeOf(id).tag],
     summary: op.summary,
+    ...(op.deprecated && { deprecated: true }),
     description: [
+      op.deprecated && `${deprecationText(op.deprecated)}.`,
       op.description,
       [credential, stepUpText(op), authorityText(op.authorisedBy), deviceText(op), limits]
         .filter(Boolean)

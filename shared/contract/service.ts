@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { AuthorisedBy } from './authority.ts';
+import type { Deprecation } from './deprecated.ts';
 import type { DeviceAccess } from './device-access.ts';
 import type { ErrorCode } from './errors.ts';
 import type { CallKey, Idempotency } from './idempotency.ts';
@@ -74,6 +75,7 @@ const none = z.strictObject({});
 type OperationDefinition = {
   summary: string;
   description?: string;
+  deprecated?: Deprecation;
   http: HttpRoute;
   /** Credential kinds that may call; `[]`: no credential is needed. */
   access: readonly CredentialKind[];

@@ -47,7 +47,12 @@ const entryOf = (operation: Operation, described: Document): Entry => {
   const body = operation.requestBody?.content?.[JSON_TYPE];
   const fields: Record<string, Schema> = {
     credential: { enum: (credentials.length === 0 ? open : credentials).toSorted() },
-    ...Object.fromEntries(parameters.map(({ name, schema }) => [name, slim(schema)])),
+    ...Object.fromEntries(
+      parameters.map(({ name, schema, deprecated }) => [
+        name,
+        { ...slim(schema), ...(deprecated === true && { deprecated }) },
+      ]),
+    ),
     ...(body && { body: slim(body.schema) }),
     ...(operation['x-step-up'] !== undefined && { 'sign-in of the last 5 minutes': {} }),
     ...(operation['x-environments'] !== undefined && {
@@ -64,6 +69,7 @@ const entryOf = (operation: Operation, described: Document): Entry => {
     'environment',
   ]);
   return {
+    ...(operation.deprecated === true && { deprecated: true }),
     takes: {
       type: 'object',
       properties: fields,

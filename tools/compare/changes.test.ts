@@ -183,6 +183,12 @@ const API: Mutant[] = [
   ofDocument('API', 'another credential is accepted, too', 'minor', (_, { paths }) => {
     paths[quotePath]!.post!.security.push({ accessToken: [] });
   }),
+  ofDocument('API', 'an operation becomes deprecated', 'minor', (_, { paths }) => {
+    paths[quotePath]!.post!.deprecated = true;
+  }),
+  ofDocument('API', 'a field becomes deprecated', 'minor', ({ CreateQuoteRequest }) => {
+    CreateQuoteRequest!.properties.scope!.deprecated = true;
+  }),
   ofDocument('API', 'other texts', 'none', ({ Quote }, { paths }) => {
     Quote!.properties.expires_at!.description = 'Another text';
     paths[quotePath]!.post!.summary = 'Another text';

@@ -182,10 +182,19 @@ const fieldChanges = (
         : [of('new', 'is new')];
     return [
       ...(did === does ? [] : [does ? of('narrower', 'is required') : of('wider', 'is optional')]),
+      ...deprecationChanges(was, is, at),
       ...schemaChanges(comparison, was, is, reader, at),
     ];
   });
 };
+
+/** A mark of what a later release removes needs a release of its own. */
+export const deprecationChanges = (
+  { deprecated: was = false }: { deprecated?: boolean },
+  { deprecated: is = false }: { deprecated?: boolean },
+  place: string,
+): Change[] =>
+  was === is ? [] : [{ place, what: is ? 'is deprecated' : 'is no longer deprecated', class: 'minor' }];
 
 /** The items of lists, and the names and values of maps. */
 const partChanges = (

@@ -19,6 +19,7 @@ export type Schema = {
   pattern?: string;
   format?: string;
   default?: unknown;
+  deprecated?: boolean;
   /** The description says that values are added in minor versions. */
   further?: true;
   /** A type of TypeScript by its text. */

@@ -16,6 +16,8 @@ export type Entry = {
   asks?: Schema;
   /** A type, which is compared as functions use it: as what they take, or what they return. */
   shape?: Schema;
+  /** A later release removes it. */
+  deprecated?: boolean;
   /** How many calls are served. */
   limits?: Record<string, number>;
   errors?: readonly string[];
@@ -27,17 +29,7 @@ export type Part = { entries: Record<string, Entry>; definitions: Record<string,
 export type Surface = Partial<Record<PartName, Part>>;
 
 /** Texts of a schema, which are no promise. */
-const TEXTS = new Set([
-  'description',
-  'title',
-  'examples',
-  'example',
-  'id',
-  '$id',
-  '$schema',
-  '$defs',
-  'deprecated',
-]);
+const TEXTS = new Set(['description', 'title', 'examples', 'example', 'id', '$id', '$schema', '$defs']);
 /** The sentence by which a description allows further values (docs/versioning.md). */
 const FURTHER_VALUES = 'There may be further ones';
 /** Bounds of every integer, which zod writes. */

@@ -25,6 +25,8 @@ export type Plan = {
 
 type Options = {
   all: boolean;
+  /** Whether uses are listed, and not what can be used. */
+  used: boolean;
   limit: number;
   seconds: number;
   /** The account whose attempt is named, or whose payments are listed. */

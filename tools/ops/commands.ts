@@ -6,6 +6,7 @@ import { authorityCommands } from './authorities.ts';
 import { budgetsCommands } from './budgets.ts';
 import { capsCommands } from './caps.ts';
 import type { Command } from './command.ts';
+import { deprecatedCommands } from './deprecated.ts';
 import { drainCommands } from './drain.ts';
 import { lanesCommands } from './lanes.ts';
 import { limitsCommands } from './limits.ts';
@@ -34,6 +35,7 @@ export const commands: readonly Command[] = [
   ...drainCommands,
   ...lanesCommands,
   ...versionsCommands,
+  ...deprecatedCommands,
   ...redispatchCommands,
   ...unsignedCommands,
   ...quarantineCommands,

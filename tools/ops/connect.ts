@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { askBuilds } from '../../shared/bus/builds.ts';
 import { call } from '../../shared/bus/call.ts';
 import { connectBus, drainBus } from '../../shared/bus/connect.ts';
+import { askEach } from '../../shared/bus/each.ts';
 import type { BusUser, InternalName, ServiceContract } from '../../shared/contract/service.ts';
 import { Refusal } from '../../shared/lib/refusal.ts';
 import { createLogger } from '../../shared/lib/telemetry/logger.ts';
@@ -51,6 +52,8 @@ export const connectOperator = async ({ environment, url, operator, seed }: Logi
       }),
     /** What the processes of some programs run. */
     builds: (programs: readonly BusUser[]) => askBuilds(bus, programs),
+    /** What every process of some programs answers to a question. */
+    each: (programs: readonly BusUser[], question: string) => askEach(bus, programs, question),
     close: () => drainBus(bus),
   };
 };

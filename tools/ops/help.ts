@@ -9,6 +9,7 @@ const OPTIONS = `Options
   --yes                 make the change without confirmation
   --json                output for programs
   --all, --limit <n>    for lists: include decided messages; maximum number of rows (default 50)
+  --used                for deprecated: the accounts that have called deprecated operations
   --seconds <n>         for drain: how long it waits (default 300)
   --account <id>        for payments list: the account, by its id or e-mail address;
                         for payment show: the account id of a payment_attempt_id

@@ -14,6 +14,7 @@ type Values = {
   yes?: boolean | undefined;
   json?: boolean | undefined;
   all?: boolean | undefined;
+  used?: boolean | undefined;
   limit?: string | undefined;
   seconds?: string | undefined;
   account?: string | undefined;
@@ -101,7 +102,8 @@ export const runCommand = async (
     throw new Refusal('--seconds must be a whole number of 0 or more');
   const { account = null, known = null, logs, traces } = values;
   const since = values.since === undefined ? null : sinceOf(values.since, new Date());
-  const options = { all: values.all === true, limit, seconds, account, since, logs, traces, known };
+  const [all, used] = [values.all === true, values.used === true];
+  const options = { all, used, limit, seconds, account, since, logs, traces, known };
   try {
     if ('read' in command) return print(await command.read(args, options), values);
     if ('show' in command) return print(await command.show(await connect(), args, options), values);

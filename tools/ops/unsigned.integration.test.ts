@@ -28,6 +28,7 @@ const connection = {
 } as Operator;
 const options = {
   all: false,
+  used: false,
   limit: 20,
   seconds: 0,
   account: null,

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { MAX_EXTENSIONS } from '../../shared/contract/chain-submitter.ts';
+import { deprecationText } from '../../shared/contract/deprecated.ts';
 import { ERRORS } from '../../shared/contract/errors.ts';
 import type { Json } from '../../shared/contract/examples.ts';
 import { contractList } from '../../shared/contract/index.ts';
@@ -56,7 +57,8 @@ const runtime = ({
   ...(timeoutSeconds === DEFAULT_TIMEOUT_SECONDS ? {} : { timeoutSeconds }),
 });
 
-const signature = (service: string, name: string, op: HttpOperation): string => {
+/** A method of the client, with its documentation. */
+export const signature = (service: string, name: string, op: HttpOperation): string => {
   const id = `'${operationId(service, name)}'`;
   const { summary, description } = op;
   const optional = op.input.safeParse({}).success ? '?' : '';
@@ -64,8 +66,9 @@ const signature = (service: string, name: string, op: HttpOperation): string => 
     .filter((line) => line !== undefined)
     .join('. ')
     .replaceAll('*/', '* /');
+  const mark = op.deprecated && `\n     * @deprecated ${deprecationText(op.deprecated)}.\n     `;
   return [
-    `    /** ${text} \`${op.http.method} ${op.http.path}\`. Errors: ${errorsOf(op).join(', ')}. */`,
+    `    /** ${text} \`${op.http.method} ${op.http.path}\`. Errors: ${errorsOf(op).join(', ')}.${mark ?? ' '}*/`,
     `    ${name}(input${optional}: Input<${id}>, options?: CallOptions): ${isList(op) ? 'Listing' : 'Answer'}<${id}>;`,
   ].join('\n');
 };

@@ -73,9 +73,10 @@ const fieldOf = (given: Json, place: string): string[] => {
   const { $ref } = given;
   const parameter = typeof $ref === 'string' ? parameters![$ref.replace(PARAMETER, '')]! : given;
   if (parameter.in === 'header') return [];
-  const { name, required, description, schema } = parameter;
+  const { name, required, description, deprecated, schema } = parameter;
+  const mark = deprecated === true ? '\n       * @deprecated\n       ' : ' ';
   return [
-    ...(description === undefined ? [] : [`      /** ${description} */`]),
+    ...(description === undefined ? [] : [`      /** ${description}${mark}*/`]),
     `      ${name}${required === true ? '' : '?'}: ${typeOf(schema as Json, place)};`,
   ];
 };

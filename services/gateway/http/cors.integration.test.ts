@@ -89,7 +89,7 @@ test('a listed origin: its preflight is cached, and its page can read answers an
     allowed: {
       'access-control-allow-origin': SHOP,
       'access-control-expose-headers':
-        'x-request-id, retry-after, ratelimit, ratelimit-policy, idempotent-replayed',
+        'x-request-id, retry-after, ratelimit, ratelimit-policy, idempotent-replayed, deprecation, sunset, link',
     },
   };
   expect(await send('listed', 'GET', SHOP, authorized())).toMatchObject({ status: 200, ...readable });

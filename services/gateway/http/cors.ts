@@ -1,5 +1,6 @@
 import cors from '@fastify/cors';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { DEPRECATION_HEADERS } from '../../../shared/contract/deprecated.ts';
 import { IDEMPOTENCY_KEY, IDEMPOTENT_REPLAYED } from '../../../shared/contract/idempotency.ts';
 import type { Paths } from './methods.ts';
 
@@ -17,7 +18,14 @@ const PREFLIGHT_SECONDS = 7200;
 type Origins = readonly string[] | '*' | undefined;
 
 const ALLOWED_HEADERS = ['authorization', 'content-type', 'x-request-id', 'traceparent', IDEMPOTENCY_KEY];
-const EXPOSED_HEADERS = ['x-request-id', 'retry-after', 'ratelimit', 'ratelimit-policy', IDEMPOTENT_REPLAYED];
+const EXPOSED_HEADERS = [
+  'x-request-id',
+  'retry-after',
+  'ratelimit',
+  'ratelimit-policy',
+  IDEMPOTENT_REPLAYED,
+  ...DEPRECATION_HEADERS,
+];
 
 /** Headers of an open call that a page of any origin may send, and those that it may read. */
 const PUBLIC_PREFLIGHT = {

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { deprecationHeaders } from '../../../shared/contract/deprecated.ts';
 import { invalid } from '../../../shared/contract/errors.ts';
 import { IDEMPOTENT_REPLAYED } from '../../../shared/contract/idempotency.ts';
 import { contractList, gateway, identity } from '../../../shared/contract/index.ts';
@@ -58,6 +59,7 @@ export type RouteDeps = {
   logger: Logger;
   /** Origins of the pages that may keep a refresh token in the cookie. */
   browserOrigins: readonly string[];
+  publicUrl: string;
 };
 
 type Route = { contract: ServiceContract; name: string; operation: HttpOperation };
@@ -247,6 +249,8 @@ export const registerRoutes = (app: FastifyInstance, deps: RouteDeps): void => {
 
   const register = (route: Route) => {
     const { contract, operation } = route;
+    const { deprecated } = operation;
+    const notice = deprecated && deprecationHeaders(deprecated, `${deps.publicUrl}/docs/guides/versioning`);
     const answerCall = contract.name === gateway.name ? answerOwn : answerForwarded;
     app.route({
       method: operation.http.method,
@@ -258,7 +262,8 @@ export const registerRoutes = (app: FastifyInstance, deps: RouteDeps): void => {
         // Wallets call these from their own pages.
         ...(operation.dialect === 'solanaPay' && { isOpen: true }),
       },
-      onRequest: async (request) => {
+      onRequest: async (request, reply) => {
+        if (notice !== undefined) void reply.headers(notice);
         if (operation.access.length === 0) return;
         const caller = await deps.authenticate(request.raw.rawHeaders, request.origin.address);
         request.caller = caller;

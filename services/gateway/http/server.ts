@@ -9,6 +9,7 @@ import type { Readiness } from '../health/readiness.ts';
 import { registerConsole } from '../pages/console.ts';
 import { type PageDeps, registerPages } from '../pages/pages.ts';
 import { answerUnknown } from '../pages/site.ts';
+import type { DeprecatedUses } from '../requests/deprecated-uses.ts';
 import { describeRequest } from '../requests/describe.ts';
 import type { RequestLog } from '../requests/request-log.ts';
 import { endUnusedOnClose } from './connections.ts';
@@ -99,6 +100,7 @@ type ServerDeps = RouteDeps &
   PageDeps & {
     readiness: Pick<Readiness, 'isDraining'>;
     requestLog: Pick<RequestLog, 'add'>;
+    deprecatedUses: Pick<DeprecatedUses, 'add'>;
     /** The output of `console/build.ts`. */
     consoleFolder: string;
     /** Origins whose scripts may call the API; `*` is all of them, without cookies. */
@@ -184,9 +186,22 @@ const refuseBodies = (app: FastifyInstance): void => {
 const accountOf = (caller: Authenticated | null): string | undefined =>
   caller === null || caller.principal.kind === 'none' ? undefined : caller.principal.account_id;
 
+/** Counts a call of what a later release removes. The console is replaced together with the API. */
+const noteDeprecated = (
+  { routeOptions, caller }: FastifyRequest,
+  described: { accountId: string } | null,
+  deprecatedUses: Pick<DeprecatedUses, 'add'>,
+): void => {
+  const { name: operation, operation: declared } = routeOptions.config;
+  if (operation === undefined || declared?.deprecated === undefined) return;
+  const environment = caller?.environment.name ?? 'none';
+  count('quittance_deprecated_calls_total', 1, { environment, operation });
+  if (described !== null) deprecatedUses.add({ environment, operation, accountId: described.accountId });
+};
+
 const logRequests = (
   app: FastifyInstance,
-  { logger, requestLog }: Pick<ServerDeps, 'logger' | 'requestLog'>,
+  { logger, requestLog, deprecatedUses }: Pick<ServerDeps, 'logger' | 'requestLog' | 'deprecatedUses'>,
 ): void => {
   // Without redaction: searching these named fields for secrets took 3 % of the gateway's time.
   const requests = logger.child({}, { redact: [] });
@@ -225,6 +240,7 @@ const logRequests = (
     measure(request, reply);
     const described = describeRequest(request, reply);
     if (described !== null) requestLog.add(described.accountId, described.logged);
+    noteDeprecated(request, described, deprecatedUses);
     write(request, reply);
     done();
   });

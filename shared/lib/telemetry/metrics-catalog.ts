@@ -364,6 +364,12 @@ export const METRICS = {
     { environment: null, 'http.route': null },
     'Calls refused by a request limit.',
   ),
+  quittance_deprecated_calls_total: counter(
+    '{call}',
+    ['gateway'],
+    { environment: null, operation: null },
+    'Calls of operations that a later release removes.',
+  ),
   quittance_synthetic_payments_total: counter(
     '{payment}',
     ['synthetic'],
