@@ -1,4 +1,3 @@
--- Up Migration
 -- A worker renews its registration every second. Its leases lapse a few seconds after it stopped.
 -- One row for each worker replaces a renewal for each intent and second.
 create table workers (

@@ -1,4 +1,3 @@
--- Up Migration
 create table dev_funds (
   fund_id text collate "C" primary key,
   account_id text collate "C" not null,

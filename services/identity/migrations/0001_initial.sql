@@ -1,4 +1,3 @@
--- Up Migration
 -- Ids are TypeIDs under the C collation. No secret is stored: the tokens of links and sessions are
 -- derived from ids by IDENTITY_SECRET, and of a key only the SHA-256 is stored.
 create table accounts (

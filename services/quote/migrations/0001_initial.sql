@@ -1,4 +1,3 @@
--- Up Migration
 -- A price with a title, which a page offers to whoever has the address (docs/adr/0075).
 create table payment_links (
   payment_link_id text collate "C" primary key,

@@ -1,4 +1,3 @@
--- Up Migration
 -- Ids are TypeIDs. They sort by time under the C collation, so every list pages by them.
 create table wallets (
   wallet_id text collate "C" primary key,

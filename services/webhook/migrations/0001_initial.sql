@@ -1,4 +1,3 @@
--- Up Migration
 -- The events of accounts, stored for 30 days. Each exists once, however often the event of the
 -- service is delivered. Payer and vendor share one.
 create table events (

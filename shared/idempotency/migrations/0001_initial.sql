@@ -1,5 +1,5 @@
--- Up Migration In the schema of every service with calls that accept an Idempotency-Key: these
--- calls, for 24 hours (docs/adr/0017-idempotency-keys.md).
+-- In the schema of every service with calls that accept an Idempotency-Key: these calls, for 24
+-- hours (docs/adr/0017-idempotency-keys.md).
 create table idempotency (
   account_id text collate "C" not null,
   operation text collate "C" not null,

@@ -1,5 +1,5 @@
--- Up Migration In the schema of every service whose replicas own lanes: the replicas that run. A
--- replica whose lease has ended runs no more, or does not reach the database.
+-- In the schema of every service whose replicas own lanes: the replicas that run. A replica whose
+-- lease has ended runs no more, or does not reach the database.
 create table replicas (
   replica_id text collate "C" primary key,
   -- The part of a core that it used in the last seconds.
