@@ -6,6 +6,7 @@ import type { ServiceName } from './contract/service.ts';
 import { createDbClock, type DbClock } from './db/clock.ts';
 import { openPool, type Pool, pingPool } from './db/pool.ts';
 import { createReads, type Reads } from './db/reads.ts';
+import { unfitSchema } from './db/schema-check.ts';
 import { createCatchUp } from './events/catch-up.ts';
 import type { Consuming, Quarantine } from './events/consume.ts';
 import { outboxGauges } from './events/outbox.ts';
@@ -92,15 +93,27 @@ type Config = TelemetryConfig & {
   TLS_CA_FILE?: string | undefined;
 };
 
+/**
+ * The pool on the service's schema. A service never runs on tables of another build: it would fail
+ * at the first statement that they do not fit, in the middle of a payment.
+ */
+const openSchema = async (service: ServiceName, config: Config, logger: Logger): Promise<Pool> => {
+  const options = { max: config.POSTGRES_POOL, name: service };
+  const pool = await openPool(config.POSTGRES_URL, options, logger);
+  const unfit = await unfitSchema(pool, service);
+  if (unfit === undefined) return pool;
+  logger.fatal(unfit);
+  process.exit(78); // EX_CONFIG of sysexits.h
+};
+
 /** Opens the health port, and waits until the service is connected to its schema and its bus. */
 export const openBase = async (service: ServiceName, config: Config): Promise<Base> => {
   setCell(config.CELL);
   const logger = createLogger(service, config.LOG_LEVEL, config.LOG_FORMAT);
   const health = await startHealthServer({ host: config.HTTP_HOST, port: config.HTTP_PORT });
-  const connections = { max: config.POSTGRES_POOL, name: service };
   const [telemetry, pool, bus] = await Promise.all([
     startTelemetry(service, config, logger),
-    openPool(config.POSTGRES_URL, connections, logger),
+    openSchema(service, config, logger),
     connectBus({
       url: config.NATS_URL,
       user: service,
@@ -112,7 +125,8 @@ export const openBase = async (service: ServiceName, config: Config): Promise<Ba
   const clock = await createDbClock(pool);
   const { reads, end: endReads } = createReads(pool, {
     replicaUrl: config.POSTGRES_REPLICA_URL,
-    ...connections,
+    max: config.POSTGRES_POOL,
+    name: service,
     logger,
   });
   return {

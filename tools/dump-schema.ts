@@ -3,7 +3,7 @@ import path from 'node:path';
 import pg from 'pg';
 import { startServers } from '../deploy/local/servers/start-servers.ts';
 import { SERVICE_NAMES, type ServiceName } from '../shared/contract/service.ts';
-import { MIGRATION_TABLES, schemaName } from '../shared/db/names.ts';
+import { MIGRATIONS_TABLE, schemaName } from '../shared/db/names.ts';
 import { migrateTestDatabase } from '../test/support/servers/migrated-database.ts';
 
 /**
@@ -18,9 +18,6 @@ import { migrateTestDatabase } from '../test/support/servers/migrated-database.t
  */
 const root = path.resolve(import.meta.dirname, '..');
 
-/** They are not part of a service's schema. */
-const NOT_OURS = MIGRATION_TABLES;
-
 const COLUMNS = `
   select t.relname as table, format('  %I %s', a.attname, format_type(a.atttypid, a.atttypmod))
     || case when a.attcollation <> y.typcollation then format(' collate %I', l.collname) else '' end
@@ -34,27 +31,27 @@ const COLUMNS = `
   join pg_type y on y.oid = a.atttypid
   left join pg_collation l on l.oid = a.attcollation
   left join pg_attrdef d on d.adrelid = t.oid and d.adnum = a.attnum
-  where t.relnamespace = $1::regnamespace and t.relkind in ('r', 'p') and t.relname <> all($2)
+  where t.relnamespace = $1::regnamespace and t.relkind in ('r', 'p') and t.relname <> $2
   order by t.relname, a.attnum`;
 
 // Primary key first, then unique, check, foreign. A "not null" is shown with its column.
 const CONSTRAINTS = `
   select t.relname as table, format('  constraint %I %s', c.conname, pg_get_constraintdef(c.oid, true)) as line
   from pg_constraint c join pg_class t on t.oid = c.conrelid
-  where t.relnamespace = $1::regnamespace and t.relname <> all($2) and c.contype in ('p', 'u', 'c', 'f', 'x')
+  where t.relnamespace = $1::regnamespace and t.relname <> $2 and c.contype in ('p', 'u', 'c', 'f', 'x')
   order by t.relname, array_position(array['p', 'u', 'c', 'x', 'f'], c.contype::text), c.conname`;
 
 const INDEXES = `
   select t.relname as table, pg_get_indexdef(i.indexrelid) || ';' as line
   from pg_index i join pg_class t on t.oid = i.indrelid join pg_class x on x.oid = i.indexrelid
-  where t.relnamespace = $1::regnamespace and t.relname <> all($2)
+  where t.relnamespace = $1::regnamespace and t.relname <> $2
     and not exists (select from pg_constraint c where c.conindid = i.indexrelid and c.contype in ('p', 'u', 'x'))
   order by t.relname, x.relname`;
 
 const TRIGGERS = `
   select t.relname as table, pg_get_triggerdef(g.oid, true) || ';' as line
   from pg_trigger g join pg_class t on t.oid = g.tgrelid
-  where t.relnamespace = $1::regnamespace and t.relname <> all($2) and not g.tgisinternal
+  where t.relnamespace = $1::regnamespace and t.relname <> $2 and not g.tgisinternal
   order by t.relname, g.tgname`;
 
 const ENUMS = `
@@ -84,7 +81,8 @@ const dumpSchema = async (client: pg.Client, schema: string): Promise<string[]> 
   await client.query(`set search_path = "${schema}", public`);
   const lines = async (query: string, ...more: unknown[]): Promise<Line[]> =>
     (await client.query<Line>(query, [schema, ...more])).rows;
-  const ofTables = (query: string) => lines(query, NOT_OURS);
+  // What a service has made of its migrations, and not their record.
+  const ofTables = (query: string) => lines(query, MIGRATIONS_TABLE);
   const columns = await ofTables(COLUMNS);
   const constraints = await ofTables(CONSTRAINTS);
   const besides = [...(await ofTables(INDEXES)), ...(await ofTables(TRIGGERS))];

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { openApiDocument } from '../shared/contract/openapi.ts';
+import { CHECKSUMS_FILE, checksumsFile } from './checksums.ts';
 import { surfaceText } from './compare/present.ts';
 import { SURFACE_FILE } from './compare/stored.ts';
 import { clusterFiles } from './k8s/files.ts';
@@ -27,15 +28,28 @@ import { sdkTypes } from './sdk/sdk-types.ts';
 const root = path.resolve(import.meta.dirname, '..');
 
 /** JSON in the layout of the tree: an object that fits has one line. */
-const formatted = (json: unknown): string =>
-  execFileSync(path.join(root, 'node_modules/.bin/biome'), ['format', '--stdin-file-path=openapi.json'], {
+const formatted = (json: unknown): string => inLayout('openapi.json', JSON.stringify(json));
+
+const inLayout = (file: string, input: string): string =>
+  execFileSync(path.join(root, 'node_modules/.bin/biome'), ['format', `--stdin-file-path=${file}`], {
     cwd: root,
-    input: JSON.stringify(json),
+    input,
     encoding: 'utf8',
     maxBuffer: 64 * 1024 * 1024,
   });
 
+/** A changed migration is an error of its author, so he gets one line. */
+const checksums = (): string => {
+  try {
+    return inLayout(CHECKSUMS_FILE, checksumsFile(root));
+  } catch (error) {
+    console.error((error as Error).message);
+    process.exit(1);
+  }
+};
+
 const outputs: Record<string, string> = {
+  [CHECKSUMS_FILE]: checksums(),
   'docs/openapi.json': formatted(openApiDocument({ serverUrl: '/' })),
   [SURFACE_FILE]: await surfaceText(),
   'docs/errors.md': errorsPage(),

@@ -5,12 +5,14 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { SERVICE_NAMES, type ServiceName } from '../contract/service.ts';
+import { CHECKSUMS } from '../db/checksums.ts';
 import { oneDatabase } from '../db/databases.ts';
 import { migrateEnvironment } from '../db/migrate.ts';
-import { roleName } from '../db/names.ts';
+import { roleName, schemaName } from '../db/names.ts';
 import { Refusal } from '../lib/refusal.ts';
 import { addCopy, folderOfCopy } from './copies.ts';
 import { manifestOf } from './dump.ts';
+import { restore } from './restore.ts';
 
 const database = `quittance_${randomBytes(6).toString('hex')}`;
 const owner = `${database}_owner`;
@@ -81,6 +83,35 @@ test('a copy that fails leaves nothing behind and removes no older one', async (
   expect(readdirSync(folder)).toEqual(before);
   await expect(addCopy(databases, path.join(folder, 'absent'), { keep: 1 })).rejects.toThrow(/absent/);
   expect(existsSync(path.join(folder, 'absent'))).toBe(false);
+});
+
+test('a copy is restored only over tables that the same files have made', async () => {
+  const [copy] = readdirSync(folder).filter((name) => name.endsWith('-03Z'));
+  const migration = 'services/quote/migrations/0001_initial.sql';
+  const { migrations } = manifestOf(path.join(folder, copy!));
+  expect(new Set(Object.keys(migrations))).toEqual(new Set(SERVICE_NAMES.map(schemaName)));
+  expect(migrations.quote).toMatchObject({ [migration]: CHECKSUMS[migration] });
+
+  const change = async (statement: string) => {
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    await client.query(statement);
+    await client.end();
+  };
+  const restored = () =>
+    restore(databases, path.join(folder, copy!), {
+      rpcUrls: [],
+      signed: { actor: 'jane', reason: 'ticket 1042' },
+      print: () => {},
+    });
+  const is = (checksum: string) =>
+    `update quote.migrations set checksum = '${checksum}' where name = '${migration}'`;
+  await change(is('0'.repeat(64)));
+  await expect(restored()).rejects.toThrow(new RegExp(`another file: quote: ${migration}$`));
+  await change(is(CHECKSUMS[migration]!));
+  await change("insert into quote.migrations values ('services/quote/migrations/0999_x.sql', 'ab', '9.0.0')");
+  await expect(restored()).rejects.toThrow(/only here: quote: services\/quote\/migrations\/0999_x\.sql$/);
+  await change("delete from quote.migrations where release = '9.0.0'");
 });
 
 test('a copy that does not exist is refused with the names of those that do', () => {

@@ -5,12 +5,16 @@ import pg from 'pg';
 import { from, to } from 'pg-copy-streams';
 import type { ServiceName } from '../contract/service.ts';
 import { type Databases, distinctDatabases, type SharedDatabase } from '../db/databases.ts';
-import { MIGRATION_TABLES, roleName, schemaName } from '../db/names.ts';
+import { MIGRATIONS_TABLE, roleName, schemaName } from '../db/names.ts';
+import { appliedIn } from '../db/run-migrations.ts';
 
 /** A table with its stored columns, in their order. */
 type Table = { name: string; columns: string[] };
 /** A counter; null: it was never used. */
 type Sequence = { name: string; last: string | null };
+
+/** The SHA-256 of each migration, by its schema and name. */
+export type Migrations = Record<string, Record<string, string>>;
 
 /** A connection to a database, with the schemas that belong to it. Other schemas are left alone. */
 export type Connected = { client: pg.Client; services: readonly ServiceName[]; schemas: readonly string[] };
@@ -54,9 +58,9 @@ export const tablesOf = async ({ client, schemas }: Connected): Promise<Table[]>
       `select format('%I.%I', table_schema, table_name) as name,
          array_agg(quote_ident(column_name) order by ordinal_position) filter (where is_generated = 'NEVER') as columns
        from information_schema.columns join information_schema.tables using (table_schema, table_name)
-       where table_schema = any($1) and table_type = 'BASE TABLE' and table_name <> all($2)
+       where table_schema = any($1) and table_type = 'BASE TABLE' and table_name <> $2
        group by table_schema, table_name order by 1`,
-      [schemas, MIGRATION_TABLES],
+      [schemas, MIGRATIONS_TABLE],
     )
   ).rows;
 
@@ -64,23 +68,21 @@ export const sequencesOf = async ({ client, schemas }: Connected): Promise<Seque
   (
     await client.query<Sequence>(
       `select format('%I.%I', schemaname, sequencename) as name, last_value::text as last
-       from pg_sequences where schemaname = any($1) and sequencename not like 'migrations%' order by 1`,
+       from pg_sequences where schemaname = any($1) order by 1`,
       [schemas],
     )
   ).rows;
 
-/** The names of all applied migrations, by schema and table. They determine the tables. */
-export const migrationsOf = async ({ client, schemas }: Connected): Promise<Record<string, string[]>> => {
-  const { rows } = await client.query<{ name: string }>(
-    `select format('%I.%I', table_schema, table_name) as name from information_schema.tables
-     where table_schema = any($1) and table_name = any($2) order by 1`,
-    [schemas, MIGRATION_TABLES],
-  );
-  const found: Record<string, string[]> = {};
-  for (const { name } of rows) {
-    const list = await client.query<{ name: string }>(`select name from ${name} order by id`);
-    found[name] = list.rows.map((row) => row.name);
-  }
+/**
+ * The checksums of all applied migrations, by schema and name. They determine the tables. A schema
+ * of an unknown origin has none.
+ */
+export const migrationsOf = async ({ client, schemas }: Connected): Promise<Migrations> => {
+  const found: Migrations = {};
+  for (const schema of schemas)
+    found[schema] = Object.fromEntries(
+      ((await appliedIn(client, schema)) ?? []).map(({ name, checksum }) => [name, checksum]),
+    );
   return found;
 };
 

@@ -19,9 +19,10 @@ const Manifest = z.strictObject({
   database: z.string(),
   taken_at: z.iso.datetime(),
   /**
-   * The names of the migrations by their table. The target of a restore must have the same ones.
+   * The SHA-256 of each migration, by its schema and name. The target of a restore must have the
+   * same ones.
    */
-  migrations: z.record(z.string(), z.array(z.string())),
+  migrations: z.record(z.string(), z.record(z.string(), z.string())),
   tables: z.array(
     z.strictObject({ name: z.string(), columns: z.array(z.string()), rows: z.int(), file: z.string() }),
   ),

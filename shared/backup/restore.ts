@@ -7,6 +7,7 @@ import {
   type Connected,
   copyIn,
   databaseOf,
+  type Migrations,
   migrationsOf,
   rolesOf,
   tablesOf,
@@ -41,17 +42,19 @@ const refuseOther = async (
     const here = await databaseOf(client);
     if (here !== database) throw new Refusal(`this is a backup of ${database}, and the database is ${here}`);
   }
-  const present: Record<string, string[]> = Object.assign(
-    {},
-    ...(await Promise.all(connected.map(migrationsOf))),
-  );
-  const names = (of: Record<string, string[]>) =>
-    Object.entries(of).flatMap(([table, list]) => list.map((name) => `${table}: ${name}`));
-  const [wanted, found] = [names(migrations), names(present)];
-  const differing = [
-    ...wanted.filter((name) => !found.includes(name)).map((name) => `only in the backup: ${name}`),
-    ...found.filter((name) => !wanted.includes(name)).map((name) => `only here: ${name}`),
-  ];
+  const present: Migrations = Object.assign({}, ...(await Promise.all(connected.map(migrationsOf))));
+  const checksums = (of: Migrations) =>
+    new Map(
+      Object.entries(of).flatMap(([schema, list]) =>
+        Object.entries(list).map(([name, checksum]) => [`${schema}: ${name}`, checksum]),
+      ),
+    );
+  const [wanted, found] = [checksums(migrations), checksums(present)];
+  const differing = [...new Set([...wanted.keys(), ...found.keys()])].flatMap((name) => {
+    if (wanted.get(name) === found.get(name)) return [];
+    if (!found.has(name)) return `only in the backup: ${name}`;
+    return wanted.has(name) ? `another file: ${name}` : `only here: ${name}`;
+  });
   if (differing.length > 0)
     throw new Refusal(
       `the tables of this database differ from those of the backup. Migrate an empty database with the release that made the backup, restore there, then upgrade.\n${differing.join('\n')}`,

@@ -25,7 +25,7 @@ export const OperatorAction = z.strictObject({
 });
 export type OperatorAction = z.infer<typeof OperatorAction>;
 
-/** An action's place in the chain of its service, and its hash (shared/db/audit.sql). */
+/** An action's place in the chain of its service, and its hash (shared/db/migrations). */
 const ActionHash = z.strictObject({
   action_id: z.int().min(1),
   hash: z.string().regex(/^[0-9a-f]{64}$/),

@@ -3,17 +3,8 @@ import type { ServiceName } from '../contract/service.ts';
 /** The name of folder, schema and role: `-` becomes `_` where SQL requires it. */
 export const schemaName = (service: ServiceName): string => service.replaceAll('-', '_');
 
-/**
- * The tables of node-pg-migrate in the schema of a service, each for one folder of migrations: the
- * tables of every service, those of services with idempotent calls or with lanes, and the service's
- * own.
- */
-export const MIGRATION_TABLES = [
-  'migrations_shared',
-  'migrations_idempotency',
-  'migrations_lanes',
-  'migrations',
-] as const;
+/** The table of each schema with the migrations that made it. */
+export const MIGRATIONS_TABLE = 'migrations';
 
 /**
  * The login role of a service. Its name includes the database, because roles belong to the server.

@@ -6,6 +6,7 @@ import { SERVICE_NAMES, type ServiceName } from '../contract/service.ts';
 import { loadDatabases } from '../db/databases.ts';
 import { migrateEnvironment } from '../db/migrate.ts';
 import { JsonText, loadConfig } from '../lib/config.ts';
+import { Refusal } from '../lib/refusal.ts';
 
 const Passwords = z.strictObject(
   Object.fromEntries(SERVICE_NAMES.map((name) => [name, z.string().min(16)])) as Record<
@@ -22,5 +23,12 @@ const { DATABASE_PASSWORDS } = loadConfig(
   }),
 );
 
-await migrateEnvironment({ databases, passwords: DATABASE_PASSWORDS });
-console.log(JSON.stringify({ msg: 'migrated' }));
+const say = (line: string): void => console.log(JSON.stringify({ msg: line }));
+try {
+  const applied = await migrateEnvironment({ databases, passwords: DATABASE_PASSWORDS, report: say });
+  console.log(JSON.stringify({ msg: 'migrated', applied }));
+} catch (error) {
+  if (!(error instanceof Refusal)) throw error;
+  say(error.message);
+  process.exitCode = 78; // EX_CONFIG of sysexits.h
+}

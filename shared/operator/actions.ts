@@ -80,7 +80,7 @@ const Chain = z.object({
 });
 
 /**
- * Checks each action's hash, and that it follows the action before it (shared/db/audit.sql).
+ * Checks each action's hash, and that it follows the action before it (shared/db/migrations).
  * @param known the end of the chain as it was at an earlier time. Without it, actions that were
  *   removed from the end are not noticed, because the rest is still a chain.
  */

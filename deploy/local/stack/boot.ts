@@ -114,7 +114,7 @@ export async function boot(settings: Settings, supervisor: Supervisor): Promise<
     ]),
     starting(redis),
     bus.spec ? starting(bus) : ensureStreams(bus, keyed),
-    startDatabases(supervisor, { postgres, replicas: ports.replicas, keyed }),
+    startDatabases(supervisor, { postgres, replicas: ports.replicas, keyed, print: settings.print }),
     ...preparing,
   ]);
 
@@ -273,26 +273,29 @@ async function startDatabases(
     postgres: { servers, urls },
     replicas,
     keyed,
+    print,
   }: {
     postgres: { servers: readonly Server[]; urls: Databases };
     replicas: { specs: readonly ProcessSpec[] };
     keyed: readonly KeyedEnvironment[];
+    print: (line: string) => void;
   },
 ): Promise<void> {
   await Promise.all(servers.map(({ spec }) => spec && supervisor.start([spec])));
-  await prepareDatabases(urls, keyed);
+  await Promise.all(keyed.map((each) => prepareEnvironment(urls, each, print)));
   await supervisor.start(replicas.specs);
 }
 
-async function prepareDatabases(serverUrls: Databases, keyed: readonly KeyedEnvironment[]): Promise<void> {
-  await Promise.all(keyed.map((each) => prepareEnvironment(serverUrls, each)));
-}
-
-async function prepareEnvironment(serverUrls: Databases, { name, keys }: KeyedEnvironment): Promise<void> {
+async function prepareEnvironment(
+  serverUrls: Databases,
+  { name, keys }: KeyedEnvironment,
+  print: (line: string) => void,
+): Promise<void> {
   await Promise.all(distinctDatabases(serverUrls).map(({ url }) => ensureDatabase(url, databaseName(name))));
   await migrateEnvironment({
     databases: databasesOf(serverUrls, name),
     passwords: keys.databasePasswords,
+    report: print,
   });
 }
 
