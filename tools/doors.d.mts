@@ -21,6 +21,8 @@ export type Program = {
   args?: string[];
   node?: string[];
   usage?: string;
+  /** It continues the state of an earlier start, if that fits this commit. */
+  continues?: true;
   env?: Record<string, string>;
 };
 type Several = {

@@ -9,6 +9,7 @@
  * @property {string[]} [args] before those of the caller
  * @property {string[]} [node] options of Node
  * @property {string} [usage] of a program that prints no help of ours
+ * @property {true} [continues] it continues the state of an earlier start, if that fits this commit
  */
 
 /** The suites of some of the projects of jest.config.js. */
@@ -145,11 +146,13 @@ export const doors = {
   start: {
     about: 'runs the whole system on this machine, makes one payment, until Ctrl-C',
     setUp: { forStart: true, servers: true },
+    continues: true,
     program: 'deploy/local/start.ts',
   },
   dev: {
     about: 'the same for development: replaces a service when its source changes, or lets a debugger in',
     setUp: { forStart: true, servers: true },
+    continues: true,
     program: 'deploy/local/start.ts',
     args: ['--watch'],
   },

@@ -4,6 +4,7 @@
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { setUp } from '../deploy/local/setup.mjs';
+import { refusalOfStart } from '../deploy/local/stack/state-format.mjs';
 import { find } from './doors.mjs';
 
 /** EX_USAGE of sysexits.h. */
@@ -16,7 +17,11 @@ if (refuse !== undefined) {
   console.error(refuse);
   process.exitCode = USAGE_ERROR;
 }
-if (run !== undefined) {
+const otherState = run?.continues && refusalOfStart(root, run.args, process.env);
+if (otherState) {
+  console.error(otherState);
+  process.exitCode = 1;
+} else if (run !== undefined) {
   await setUp(run.setUp ?? {});
   become(
     path.join(root, 'node_modules/node/bin/node'),

@@ -7,7 +7,7 @@ import { outsideFolder } from '../servers/postgres-server.ts';
 import { boot } from './boot.ts';
 import type { Settings, StackOptions } from './settings.ts';
 import { removeStackFile, type Stack, writeStackFile } from './stack-file.ts';
-import { checkStateFormat } from './state-format.ts';
+import { checkStateFormat } from './state-format.mjs';
 
 export type RunningStack = {
   stack: Stack;
