@@ -15,7 +15,7 @@ import type { Options, Run } from './harness/run.ts';
 const { values, words, usage } = readCommandLine({
   typed: 'npm run prove -- bench',
   words: '[name …]',
-  about: `Runs the benchmarks of these names, or all except soak. docs/benchmarks.md describes what each one measures, and
+  about: `Runs the benchmarks of these names, or all except migrate and soak. docs/benchmarks.md describes what each one measures, and
 how.
 
 ${Object.entries(benchmarks)
@@ -27,14 +27,15 @@ ${Object.entries(benchmarks)
     profile: flag('where the CPU goes'),
     tls: flag('encrypted connections to the servers, as in live: settle, x402, counts'),
     sizes: wholes('N,N', 'for growth', [0, 100_000, 3_000_000]),
+    rows: whole('N', 'for migrate', 3_000_000),
     'in-flight': whole('N', 'for scale-out', 2000),
     concurrency: wholes('N,N', 'only these: settle, x402, paid-route'),
     only: text('TEXT;TEXT', 'only these scenarios of counts, or parts of metered (usage, tabs, first byte)'),
   },
 });
 
-/** The soak runs only by its name, because half an hour is too long for a run of all benchmarks. */
-const byDefault = Object.keys(benchmarks).filter((name) => name !== 'soak');
+/** These run only by their names, because half an hour is too long for a run of all benchmarks. */
+const byDefault = Object.keys(benchmarks).filter((name) => name !== 'soak' && name !== 'migrate');
 const wanted = words.length > 0 ? words : byDefault;
 const unknown = wanted.filter((name) => !Object.hasOwn(benchmarks, name));
 if (unknown.length > 0) refuse(`no benchmark is named ${unknown.join(', ')}\n\n${usage}`);
@@ -52,6 +53,7 @@ const runOne = async (name: string): Promise<void> => {
     profile: values.profile,
     tls: values.tls,
     sizes: values.sizes,
+    rows: values.rows,
     inFlight: values['in-flight'],
     ...(concurrency !== undefined && { concurrencies: concurrency }),
     ...(values.only !== undefined && { only: values.only.split(';').map((name) => name.trim()) }),

@@ -32,7 +32,12 @@ test.each([
   ["create or replace function f() returns text language sql as 'select null'"],
   ['-- no transaction\ncreate index concurrently if not exists i on quotes (note)'],
   ['-- no transaction\ncreate unique index concurrently if not exists i on quotes (note)'],
-  ['-- in batches\nupdate q set a = b where id in (select id from q where a is null limit 1000)'],
+  [
+    `-- in batches
+     with batch as (select id from q where id > $1 order by id limit 1000),
+       changed as (update q set a = b where id in (select id from batch) and a is null)
+     select max(id) from batch`,
+  ],
   ['-- contract: v1.0.0\nalter table quotes drop column note'],
   ['-- contract: v1.0.0\ndrop table quotes'],
   ['-- no transaction\n-- contract: v1.0.0\ndrop index concurrently if exists i'],
@@ -93,7 +98,10 @@ test.each([
   ['delete from quotes', 'not-in-batches'],
   ['with old as (delete from quotes returning *) insert into kept select * from old', 'not-in-batches'],
   ["-- in batches\nupdate quotes set note = 'x' where note is null", 'no-batch'],
-  ['-- in batches\ndelete from q where id in (select id from q limit 9)', 'older-services'],
+  [
+    '-- in batches\nwith gone as (delete from q where id in (select id from q where id > $1 limit 9) returning id) select max(id) from gone',
+    'older-services',
+  ],
   ['truncate quotes', 'not-listed'],
   ['lock table quotes', 'not-listed'],
   ['with old as (delete from quotes returning *) select * from old', 'not-listed'],

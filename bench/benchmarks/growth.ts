@@ -1,10 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Vendor } from '../../deploy/local/seed/actors.ts';
 import { must } from '../../deploy/local/seed/api.ts';
 import { createBenchVendor, createPayers, freshToken, type Payer } from '../harness/actors.ts';
 import { type Load, sampled, startLoad } from '../harness/load.ts';
 import { type Samples, showRatio, showSamples } from '../harness/rounds.ts';
-import { templatePayment } from '../harness/rows.ts';
+import { projected, templatePayment } from '../harness/rows.ts';
 import type { Benchmark, Run } from '../harness/run.ts';
 import { seedSettlements } from '../harness/seed.ts';
 import { type BenchStack, noteDurability, startBenchStack } from '../harness/stack.ts';
@@ -132,19 +131,6 @@ const showBytes = async (run: Run, { db }: BenchStack, size: number): Promise<vo
     [...shown, ['all', sum(1), sum(2), sum(3)]],
   );
   run.report.target({ what: `bytes per settlement with ${size}`, value: sum(1) + sum(2), atMost: 4_683 });
-};
-
-/** The wallet service receives the event of a payment shortly after the caller's answer. */
-const projected = async ({ db }: BenchStack, settlementId: string): Promise<void> => {
-  for (let tries = 0; tries < 200; tries += 1) {
-    const { rowCount } = await db.query(
-      'select from wallet.transactions where object_id = $1 and created_at is not null',
-      [settlementId],
-    );
-    if (rowCount === 1) return;
-    await sleep(50);
-  }
-  throw new Error('the payment did not appear in the list of transactions');
 };
 
 /**

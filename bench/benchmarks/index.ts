@@ -4,6 +4,7 @@ import { gate } from './gate.ts';
 import { consume, redeem } from './gates.ts';
 import { growth } from './growth.ts';
 import { metered } from './metered.ts';
+import { migrate } from './migrate.ts';
 import { paidRoute } from './paid-route.ts';
 import { quote } from './quote.ts';
 import { scaleOut } from './scale-out.ts';
@@ -23,6 +24,7 @@ export const benchmarks: Record<string, Benchmark> = {
   metered,
   gate,
   growth,
+  migrate,
   sums,
   counts,
   'scale-out': scaleOut,

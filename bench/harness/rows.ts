@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { quoteOf, settleWith, type Vendor } from '../../deploy/local/seed/actors.ts';
 import { must } from '../../deploy/local/seed/api.ts';
@@ -34,6 +35,19 @@ export const templatePayment = async (
     settlementId: paid.settlement_id,
     settlementToken: paid.settlement_token,
   };
+};
+
+/** The wallet service receives the event of a payment shortly after the caller's answer. */
+export const projected = async ({ db }: BenchStack, settlementId: string): Promise<void> => {
+  for (let tries = 0; tries < 200; tries += 1) {
+    const { rowCount } = await db.query(
+      'select from wallet.transactions where object_id = $1 and created_at is not null',
+      [settlementId],
+    );
+    if (rowCount === 1) return;
+    await sleep(50);
+  }
+  throw new Error('the payment did not appear in the list of transactions');
 };
 
 /** The columns of a table that an INSERT names, in their order: all but the generated ones. */

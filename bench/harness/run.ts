@@ -11,6 +11,8 @@ export type Options = {
   tls: boolean;
   /** For growth: the numbers of settlements in the tables. */
   sizes: readonly number[];
+  /** For migrate: the number of settlements in the table. */
+  rows: number;
   /** For scale-out: the number of simultaneous settles. */
   inFlight: number;
   /** Only these concurrencies; absent: those of the benchmark. */

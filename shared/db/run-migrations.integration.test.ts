@@ -129,7 +129,12 @@ test('rows are filled in batches, each committed by itself', async () => {
   const batches = file(
     2,
     `-- in batches
-     update t set note = txid_current()::text where id in (select id from t where note is null limit 1000);`,
+     with batch as (
+       select id from t where id > coalesce(nullif($1, ''), '0')::bigint order by id limit 1000
+     ), changed as (
+       update t set note = txid_current()::text where id in (select id from batch) and note is null
+     )
+     select max(id) from batch;`,
   );
   await migrate(FIRST, batches);
   expect(await rows(`select count(*)::int as n from ${schema}.t group by note order by 1 desc`)).toEqual([

@@ -16,6 +16,7 @@ const PAUSE_MS = 1000;
 /** Six minutes and more, within which a service ends every transaction of its own. */
 const MOST_ATTEMPTS = 240;
 const REPORT_EVERY = 10;
+const BATCHES_PER_LINE = 100;
 /** `lock_not_available` and `deadlock_detected`. */
 const LOCKED = /^(55P03|40P01)$/;
 
@@ -25,7 +26,8 @@ export type Report = (line: string) => void;
 /**
  * How a file runs, by its first line: as one transaction, `-- no transaction` as one statement that
  * refuses one (`create index concurrently`), or `-- in batches` as one statement that is repeated,
- * each time in a transaction of its own, until it changes no row.
+ * each time in a transaction of its own. Its `$1` is the last key of the batch before, at first an
+ * empty text, and its only row has the last key of its own batch, null after the last one.
  */
 const modeOf = (text: string): string => /^-- (no transaction|in batches)\b/.exec(text)?.[1] ?? 'transaction';
 
@@ -95,11 +97,15 @@ const apply = async (
     await dropInvalidIndexes(client, schema);
     await client.query(text);
   } else {
-    for (let rows = 1, total = 0, batch = 1; rows > 0; batch += 1) {
-      const startedAt = performance.now();
-      rows = (await whenUnlocked(client, what, report, () => client.query(text))).rowCount ?? 0;
-      total += rows;
-      if (batch % 100 === 0) report(`${what}: ${total} rows`);
+    let last: unknown = '';
+    for (let batch = 1; last !== null; batch += 1) {
+      const [startedAt, key] = [performance.now(), String(last)];
+      const { rows } = await whenUnlocked(client, what, report, () =>
+        client.query<Record<string, unknown>>(text, [key]),
+      );
+      last = Object.values(rows[0] ?? { last: null })[0];
+      if (last !== null && String(last) === key) throw new Error(`two batches end with ${key}`);
+      if (batch % BATCHES_PER_LINE === 0) report(`${what}: ${batch} batches, up to ${String(last)}`);
       // Half of the time is left to the services.
       await sleep(performance.now() - startedAt);
     }
