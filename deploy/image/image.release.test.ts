@@ -152,8 +152,19 @@ test('the job `migrate` creates every schema in an empty database', async () => 
   const { rows } = await client.query<{ schema: string }>(
     'select distinct table_schema as schema from information_schema.tables',
   );
-  await client.end();
   expect(rows.map(({ schema }) => schema)).toEqual(expect.arrayContaining(SERVICE_NAMES.map(schemaName)));
+  // The tables of a build with another file.
+  const change = (from: string, to: string) =>
+    client.query('update quote.migrations set checksum = replace(checksum, $1, $2)', [from, to]);
+  await change('a', 'x');
+  await expect(
+    runOnce('migrate', { POSTGRES_ADMIN_URL: url, DATABASE_PASSWORDS: JSON.stringify(passwords) }),
+  ).rejects.toMatchObject({
+    code: 78,
+    stdout: expect.stringMatching(/^\{"msg":"quote: \S+ is not the file that release .*"\}\n$/),
+  });
+  await change('x', 'a');
+  await client.end();
   await expect(
     runOnce('migrate', { POSTGRES_ADMIN_URL: url, DATABASE_PASSWORDS: '{}' }),
   ).rejects.toMatchObject({
