@@ -37,6 +37,11 @@ test.each([
     /^quote: services\/quote\/migrations\/0002_other\.sql was applied by release 0\.1\.1 and is not part of this build .*: use a build that continues that release$/,
   ],
   [
+    'another file between ours',
+    [...done, otherSecond],
+    /^quote: services\/quote\/migrations\/0002_other\.sql was applied by release 0\.1\.1 and is not part/,
+  ],
+  [
     'a later release without all of ours',
     [done[0]!, done[1]!, third],
     /^quote: services\/quote\/migrations\/0003_more\.sql was applied by release 0\.2\.0 and is not part/,

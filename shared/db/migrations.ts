@@ -37,9 +37,17 @@ export const migrationsOf = (service: ServiceName): Migration[] =>
 /** What a build would do to a schema. A refusal is one line that says what to do instead. */
 type Comparison = { refusal?: string; pending: Migration[]; newer: Applied[] };
 
+/** Folder and number of a migration. */
+const placeOf = ({ name }: Migration): [folder: string, number: number] => [
+  path.posix.dirname(name),
+  Number(path.posix.basename(name).slice(0, 4)),
+];
+
 /** Whether it comes after all that the build has in its folder. */
-const isNewer = ({ name }: Migration, own: readonly Migration[]): boolean =>
-  own.every((each) => path.posix.dirname(each.name) !== path.posix.dirname(name) || each.name < name);
+const isNewer = (migration: Migration, own: readonly Migration[]): boolean => {
+  const [folder, number] = placeOf(migration);
+  return own.map(placeOf).every(([other, before]) => other !== folder || before < number);
+};
 
 /**
  * Compares a schema with a build. A migration that the build does not have may be of a later
