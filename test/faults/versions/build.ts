@@ -3,6 +3,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeF
 import path from 'node:path';
 import { build } from 'esbuild';
 import { buildOptions, copyAssets } from '../../../deploy/image/bundle.ts';
+import { CHECKSUMS_FILE, checksumsFile } from '../../../tools/checksums.ts';
 import { MODULES, testPrograms } from '../../support/packages/programs.ts';
 import { EDITS, type Edit, type Version } from './edits.ts';
 
@@ -36,6 +37,7 @@ const buildEdited = async (edits: readonly Edit[], folder: string): Promise<void
       filter: (file) => !/\.test\.ts$|node_modules/.test(file),
     });
   for (const edit of edits) apply(sources, edit);
+  writeFileSync(path.join(sources, CHECKSUMS_FILE), checksumsFile(sources));
   await build(buildOptions(folder, MODULES, sources));
   copyAssets(folder);
   copyAssets(folder, sources);
