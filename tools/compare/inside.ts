@@ -1,12 +1,16 @@
 import { z } from 'zod';
+import { REGISTER } from '../../mcp/src/server.ts';
+import { Client } from '../../shared/contract/client.ts';
 import { contractList } from '../../shared/contract/index.ts';
+import { Principal } from '../../shared/contract/principal.ts';
 import { SERVICE_NAMES } from '../../shared/contract/service.ts';
+import { QuoteClaims, SettlementClaims } from '../../shared/contract/tokens.ts';
 import { syntheticConfig } from '../../shared/synthetic/config.ts';
 import { configOf } from '../k8s/settings.ts';
 import type { Definitions, Schema } from './schema.ts';
 import { type Entry, type Part, slim, sorted } from './surface.ts';
 
-/** What is declared by zod: messages between services, and settings. */
+/** What is declared by zod: messages between services, settings, and tools of agents. */
 
 /** Converts schemas. Those with an id become definitions. */
 const createConverter = () => {
@@ -53,11 +57,36 @@ export const busPart = async (): Promise<Part> => {
         { asks: convert(input), passes: convert(output) },
       ]),
     ]),
+    // Who calls, beside the input of each call of the gateway.
+    ['caller Principal', { passes: convert(Principal) }],
+    ['caller Client', { passes: convert(Client) }],
+    // One version signs what another one reads. Its reader refuses an unknown claim.
+    ['token quote', { asks: convert(QuoteClaims) }],
+    ['token settlement', { asks: convert(SettlementClaims) }],
     ...Object.entries(stored).map(([name, schema]): [string, Entry] => [
       `stored ${name}`,
       { passes: convert(schema) },
     ]),
   ]);
+};
+
+type Tool = { inputSchema?: z.ZodType; outputSchema?: z.ZodType };
+/** The tools that `quittance-mcp` gives agents. */
+export const toolsPart = (): Part => {
+  const found: [string, Tool][] = [];
+  const server = { registerTool: (name: string, tool: Tool) => found.push([name, tool]) };
+  // Their texts name these amounts.
+  const settings = { maxAmountMicro: 0n, maxPerDayMicro: 0n, askAboveMicro: 0n };
+  for (const register of REGISTER) register(server as never, { settings } as never);
+  return partOf((convert) =>
+    found.map(([name, { inputSchema, outputSchema }]) => [
+      name,
+      {
+        ...(inputSchema && { takes: convert(inputSchema) }),
+        ...(outputSchema && { gives: convert(outputSchema) }),
+      },
+    ]),
+  );
 };
 
 /** The settings of each process. */

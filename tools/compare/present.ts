@@ -1,4 +1,4 @@
-import { busPart, settingsPart } from './inside.ts';
+import { busPart, settingsPart, toolsPart } from './inside.ts';
 import { cliPart, gatePart, metricsPart } from './programs.ts';
 import { sdkPart } from './sdk-exports.ts';
 import { formatted } from './stored.ts';
@@ -11,6 +11,7 @@ export const surfaceText = async (): Promise<string> =>
   formatted({
     SDK: sdkPart(),
     CLI: cliPart(),
+    Tools: toolsPart(),
     Settings: await settingsPart(),
     'gate.yaml': gatePart(),
     Metrics: metricsPart(),

@@ -1,7 +1,17 @@
 import type { Schema } from './schema.ts';
 
 /** The parts of the surface, as docs/versioning.md names its rows. */
-export const PARTS = ['API', 'Events', 'SDK', 'CLI', 'Settings', 'gate.yaml', 'Metrics', 'Bus'] as const;
+export const PARTS = [
+  'API',
+  'Events',
+  'SDK',
+  'CLI',
+  'Tools',
+  'Settings',
+  'gate.yaml',
+  'Metrics',
+  'Bus',
+] as const;
 export type PartName = (typeof PARTS)[number];
 
 /** One thing that others build on: an operation, an event, a metric, a command. */
