@@ -1,5 +1,7 @@
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { globSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import path from 'node:path';
 import { type AlterTableCmd, type Node, parse } from 'libpg-query';
 import { z } from 'zod';
 
@@ -195,3 +197,39 @@ export const findingsIn = async (text: string, releases: readonly string[]): Pro
     return [`${code.slice(0, 80)}: ${rule}: ${why}`];
   });
 };
+
+/** The releases that this tree continues, the newest first. Without a history there is none. */
+export const releasesOf = (root: string): string[] => {
+  const args = ['tag', '--merged', 'HEAD', '--sort=-v:refname', '--list', 'v*'];
+  try {
+    const tags = execFileSync('git', args, {
+      cwd: root,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    return tags.split('\n').filter(Boolean);
+  } catch {
+    return [];
+  }
+};
+
+export const MIGRATIONS = '{services,shared}/*/migrations/*.sql';
+
+/** The findings in all migrations of a tree. The first of each folder runs before any service. */
+export const findingsOf = async (root: string): Promise<string[]> => {
+  const releases = releasesOf(root);
+  const later = globSync(MIGRATIONS, { cwd: root }).filter(
+    (file) => !path.basename(file).startsWith('0001_'),
+  );
+  const findings: string[] = [];
+  for (const file of later.sort())
+    for (const finding of await findingsIn(readFileSync(path.join(root, file), 'utf8'), releases))
+      findings.push(`${file}: ${finding}`);
+  return findings;
+};
+
+if (import.meta.main) {
+  const findings = await findingsOf(path.resolve(import.meta.dirname, '..'));
+  for (const finding of findings) console.error(finding);
+  process.exitCode = findings.length === 0 ? 0 : 1;
+}

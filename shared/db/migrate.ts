@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import type { ServiceName } from '../contract/service.ts';
@@ -10,7 +9,7 @@ import { build } from '../lib/telemetry/version.ts';
 import { type Databases, distinctDatabases, type SharedDatabase } from './databases.ts';
 import { foldersOf, migrationsOf } from './migrations.ts';
 import { MIGRATIONS_TABLE, roleName, schemaName } from './names.ts';
-import { examine, type Report, type Runnable, runMigrations } from './run-migrations.ts';
+import { examine, type Report, type Runnable, runMigrations, takeTurn } from './run-migrations.ts';
 
 /**
  * A path from the repository's root, which is two folders above this file and above the bundled
@@ -103,23 +102,6 @@ const migrateDatabase = async (
       await admin.query(`alter role "${role}" in database "${database}" set ${name} = ${value}`);
     await runMigrations(admin, schema, pending, report);
     await grantRows(admin, schema, role);
-  }
-};
-
-const LOCK_AGAIN_MS = 200;
-
-/**
- * Waits until no other migration runs in the database. It asks again and again, because a statement
- * that waits would hold up `create index concurrently` of the other one for ever.
- */
-const takeTurn = async (admin: pg.Client, report: Report): Promise<void> => {
-  for (let asked = 1; ; asked += 1) {
-    const { rows } = await admin.query<{ mine: boolean }>(
-      "select pg_try_advisory_lock(hashtext('quittance.migrate')) as mine",
-    );
-    if (rows[0]!.mine) return;
-    if (asked % 50 === 1) report('waits for another migration');
-    await sleep(LOCK_AGAIN_MS);
   }
 };
 

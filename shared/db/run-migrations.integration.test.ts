@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { build } from '../lib/telemetry/version.ts';
-import { examine, type Runnable, runMigrations } from './run-migrations.ts';
+import { examine, type Runnable, runMigrations, takeTurn } from './run-migrations.ts';
 
 /** Migrations in a schema of their own, beside a service that has locks on its tables. */
 const database = `quittance_${randomBytes(6).toString('hex')}`;
@@ -116,6 +116,24 @@ test('an index is built beside writes, and what an interrupted build left is bui
   expect(await rows(valid)).toEqual([{ valid: true }]);
 });
 
+test('an index is built while another migration waits for its turn', async () => {
+  const other = await connected();
+  const waits: string[] = [];
+  try {
+    await takeTurn(admin, () => {});
+    const turn = takeTurn(other, (line) => waits.push(line));
+    await migrate(
+      FIRST,
+      file(2, '-- no transaction\ncreate index concurrently if not exists t_by_note on t (note);'),
+    );
+    expect(waits).toEqual(['waits for another migration']);
+    await admin.query('select pg_advisory_unlock_all()');
+    await turn;
+  } finally {
+    await other.end();
+  }
+});
+
 test('a crash before the record of an index runs it again without an error', async () => {
   const index = file(2, '-- no transaction\ncreate index concurrently if not exists t_by_note on t (note);');
   await migrate(FIRST, index);
@@ -142,6 +160,12 @@ test('rows are filled in batches, each committed by itself', async () => {
     { n: 1000 },
     { n: 500 },
   ]);
+});
+
+test('batches that do not come forward end with an error', async () => {
+  await expect(
+    migrate(FIRST, file(2, `-- in batches\nselect coalesce(nullif($1, ''), 'same')`)),
+  ).rejects.toThrow('trial: services/trial/migrations/0002_x.sql: two batches end with same');
 });
 
 test('tables without a record of their migrations are of an unknown origin', async () => {

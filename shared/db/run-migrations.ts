@@ -17,11 +17,27 @@ const PAUSE_MS = 1000;
 const MOST_ATTEMPTS = 240;
 const REPORT_EVERY = 10;
 const BATCHES_PER_LINE = 100;
+const TURN_AGAIN_MS = 200;
 /** `lock_not_available` and `deadlock_detected`. */
 const LOCKED = /^(55P03|40P01)$/;
 
 /** Takes a line for the operator. */
 export type Report = (line: string) => void;
+
+/**
+ * Waits until no other migration runs in the database. It asks again and again, because a statement
+ * that waits would hold up `create index concurrently` of the other one for ever.
+ */
+export const takeTurn = async (admin: pg.Client, report: Report): Promise<void> => {
+  for (let asked = 1; ; asked += 1) {
+    const { rows } = await admin.query<{ mine: boolean }>(
+      "select pg_try_advisory_lock(hashtext('quittance.migrate')) as mine",
+    );
+    if (rows[0]!.mine) return;
+    if (asked % 50 === 1) report('waits for another migration');
+    await sleep(TURN_AGAIN_MS);
+  }
+};
 
 /**
  * How a file runs, by its first line: as one transaction, `-- no transaction` as one statement that

@@ -87,6 +87,11 @@ export const checks: readonly Check[] = [
     reads: [ALARMS, 'deploy', 'shared', 'docs/runbook.md'],
   },
   {
+    name: 'migrations',
+    command: () => ['tools/lint-migrations.ts'],
+    reads: ['services/*/migrations', 'shared/*/migrations', 'tools/lint-migrations.ts', 'package-lock.json'],
+  },
+  {
     name: 'schemas',
     command: () => ['tools/dump-schema.ts', '--check'],
     reads: [
