@@ -64,6 +64,9 @@ test.each([
         LOG_LEVEL: 'error',
       },
       stdio: ['ignore', 'pipe', 'pipe'],
+      // One that runs on would stay behind.
+      timeout: 20_000,
+      killSignal: 'SIGKILL',
     });
     const [out, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
     expect(code).toBe(78);
