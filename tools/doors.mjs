@@ -22,10 +22,20 @@ const suites = (...projects) => ({
 });
 
 const SERVERS = { servers: true };
+/** What a change needs, and what people and their programs use. */
+const OWN = ['unit', 'simulation', 'integration', 'e2e', 'faults'];
+const CLIENTS = ['browser', 'interop', 'release'];
+const FOR_OWN = { servers: true, prometheus: true, softhsm: true, proxies: true, fastapi: true };
+const FOR_CLIENTS = { servers: true, proxies: true, fastapi: true, upstreams: true };
 /** Beside a running stack: the packages of `npm start` suffice, also those of another commit. */
 const OPERATOR = { forStart: true, keepUsed: true };
 
 const proofs = {
+  tests: {
+    about: 'npm test and test:clients in one run, which takes less time than both',
+    setUp: { ...FOR_OWN, ...FOR_CLIENTS },
+    ...suites(...OWN, ...CLIENTS),
+  },
   faults: {
     about: 'a fault campaign: no payment is lost or made twice while processes and servers break',
     setUp: SERVERS,
@@ -158,14 +168,14 @@ export const doors = {
   },
   test: {
     about: 'runs what a change needs: unit, simulation, integration and end-to-end tests, a fault campaign',
-    setUp: { servers: true, prometheus: true, softhsm: true, proxies: true, fastapi: true },
-    ...suites('unit', 'simulation', 'integration', 'e2e', 'faults'),
+    setUp: FOR_OWN,
+    ...suites(...OWN),
   },
   'test:quick': { about: 'runs the tests that need no servers', ...suites('unit') },
   'test:clients': {
     about: 'runs what people and their programs use: browsers, software of others, images, packages',
-    setUp: { servers: true, proxies: true, fastapi: true, upstreams: true },
-    ...suites('browser', 'interop', 'release'),
+    setUp: FOR_CLIENTS,
+    ...suites(...CLIENTS),
   },
   check: {
     about: 'checks types, format, generated files and the rules of the tree: before every commit',
