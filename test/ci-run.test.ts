@@ -31,24 +31,14 @@ const counts = (passed: number, failed: number) =>
 
 test.each([
   ['all pass', [counts(1, 0), counts(5, 0), counts(2, 0)], 0, '8 passed, 0 failed'],
-  [
-    'the container check is skipped',
-    [counts(1, 0), counts(5, 0), 'exit 0'],
-    0,
-    '6 passed, 0 failed',
-  ],
+  ['the container check is skipped', [counts(1, 0), counts(5, 0), 'exit 0'], 0, '6 passed, 0 failed'],
   [
     'the first two fail, the last one still runs',
     [counts(0, 1), counts(4, 1), counts(2, 0)],
     1,
     '6 passed, 2 failed',
   ],
-  [
-    'one ends before it counts',
-    [counts(1, 0), 'exit 3', counts(2, 0)],
-    1,
-    '3 passed, 1 failed',
-  ],
+  ['one ends before it counts', [counts(1, 0), 'exit 3', counts(2, 0)], 1, '3 passed, 1 failed'],
 ] as const)('.ci/run, %s', (_name, commands, status, lastLine) => {
   expect(ciRun(commands)).toEqual({ status, lastLine });
 });

@@ -39,35 +39,50 @@ const storedRequests = async (): Promise<Record<string, z.ZodType>> => {
   return { DelegationRequest, IncomingRequest, OutgoingRequest, TransferRequest };
 };
 
+type Message = { asks?: z.ZodType; passes?: z.ZodType };
+
 /** Every message that services of two versions send or leave each other. */
+const messages = async (): Promise<[name: string, Message][]> => [
+  ...contractList.flatMap(({ name: service, events, jobs, internal }): [string, Message][] => [
+    ...Object.entries(events).map(([name, passes]): [string, Message] => [
+      `event ${service}.${name}`,
+      { passes },
+    ]),
+    ...Object.entries(jobs).map(([name, { payload }]): [string, Message] => [
+      `job ${service}.${name}`,
+      { passes: payload },
+    ]),
+    ...Object.entries(internal).map(([name, { input, output }]): [string, Message] => [
+      `call ${service}.${name}`,
+      { asks: input, passes: output },
+    ]),
+  ]),
+  // Who calls, beside the input of each call of the gateway.
+  ['caller Principal', { passes: Principal }],
+  ['caller Client', { passes: Client }],
+  // One version signs what another one reads. Its reader refuses an unknown claim.
+  ['token quote', { asks: QuoteClaims }],
+  ['token settlement', { asks: SettlementClaims }],
+  ...Object.entries(await storedRequests()).map(([name, passes]): [string, Message] => [
+    `stored ${name}`,
+    { passes },
+  ]),
+];
+
+/** How this tree reads each message whose reader ignores unknown fields, by its name. */
+export const readers = async (): Promise<Readonly<Record<string, z.ZodType>>> =>
+  Object.fromEntries(
+    (await messages()).flatMap(([name, { passes }]) => (passes === undefined ? [] : [[name, passes]])),
+  );
+
 export const busPart = async (): Promise<Part> => {
-  const stored = await storedRequests();
-  return partOf((convert) => [
-    ...contractList.flatMap(({ name: service, events, jobs, internal }): [string, Entry][] => [
-      ...Object.entries(events).map(([name, payload]): [string, Entry] => [
-        `event ${service}.${name}`,
-        { passes: convert(payload) },
-      ]),
-      ...Object.entries(jobs).map(([name, { payload }]): [string, Entry] => [
-        `job ${service}.${name}`,
-        { passes: convert(payload) },
-      ]),
-      ...Object.entries(internal).map(([name, { input, output }]): [string, Entry] => [
-        `call ${service}.${name}`,
-        { asks: convert(input), passes: convert(output) },
-      ]),
+  const all = await messages();
+  return partOf((convert) =>
+    all.map(([name, { passes, asks }]): [string, Entry] => [
+      name,
+      { ...(asks && { asks: convert(asks) }), ...(passes && { passes: convert(passes) }) },
     ]),
-    // Who calls, beside the input of each call of the gateway.
-    ['caller Principal', { passes: convert(Principal) }],
-    ['caller Client', { passes: convert(Client) }],
-    // One version signs what another one reads. Its reader refuses an unknown claim.
-    ['token quote', { asks: convert(QuoteClaims) }],
-    ['token settlement', { asks: convert(SettlementClaims) }],
-    ...Object.entries(stored).map(([name, schema]): [string, Entry] => [
-      `stored ${name}`,
-      { passes: convert(schema) },
-    ]),
-  ]);
+  );
 };
 
 type Tool = { inputSchema?: z.ZodType; outputSchema?: z.ZodType };
