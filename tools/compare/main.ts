@@ -14,8 +14,8 @@ const { values, words } = readCommandLine({
   typed: 'npm run prove -- compare',
   words: '[TAG, COMMIT or FILE]',
   about: `Compares what others build on (API, events, SDK, command lines, tools of agents, settings, gate.yaml, metrics, messages
-of the bus) with that of another state: by default the last tag, or before there is one tools/compare/baseline.json. Prints a line for
-each change, and whether together they are none, minor or major (docs/versioning.md).`,
+of the bus) with that of another state: by default the last tag, or before there is one tools/compare/baseline.json.
+Prints a line for each change, and whether together they are none, minor or major (docs/versioning.md).`,
   options: {
     check: flag('ends with 1 for a major change that tools/compare/accepted.txt does not name'),
     baseline: flag('writes the present state as the baseline, before the first release'),

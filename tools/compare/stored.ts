@@ -6,13 +6,14 @@ import { PARTS, type PartName, type Surface } from './surface.ts';
 
 /** Where surfaces are: in this tree, in another commit, in a file. */
 
-const root = path.resolve(import.meta.dirname, '../..');
+/** Of this repository. Tests have one of their own. */
+const ROOT = path.resolve(import.meta.dirname, '../..');
 const API_DOCUMENT = 'docs/openapi.json';
 /** Everything but the API and its events, which the API document has. */
 export const SURFACE_FILE = 'docs/surface.json';
 const BASELINE = 'tools/compare/baseline.json';
 
-const git = (...args: string[]): string | null => {
+const git = (root: string, ...args: string[]): string | null => {
   try {
     return execFileSync('git', args, {
       cwd: root,
@@ -24,7 +25,7 @@ const git = (...args: string[]): string | null => {
     return null;
   }
 };
-const readHere = (file: string): string => readFileSync(path.resolve(root, file), 'utf8');
+const readText = (root: string, file: string): string => readFileSync(path.resolve(root, file), 'utf8');
 
 /** A release or another state to compare with. */
 type Stored = { name: string; version: string; surface: Surface };
@@ -36,27 +37,27 @@ const surfaceOf = (document: string, rest: string | null): Surface => ({
 const versionIn = (packageText: string): string => (JSON.parse(packageText) as { version: string }).version;
 
 /** The surface of this tree, as the generated files have it. */
-export const presentSurface = (): Stored => ({
+export const presentSurface = (root = ROOT): Stored => ({
   name: 'this tree',
-  version: versionIn(readHere('package.json')),
-  surface: surfaceOf(readHere(API_DOCUMENT), readHere(SURFACE_FILE)),
+  version: versionIn(readText(root, 'package.json')),
+  surface: surfaceOf(readText(root, API_DOCUMENT), readText(root, SURFACE_FILE)),
 });
 
 /** The surface of a commit. Null: there is no such commit, or it has no API document. */
-const committedSurface = (ref: string): Stored | null => {
-  const document = git('show', `${ref}:${API_DOCUMENT}`);
-  const packageText = git('show', `${ref}:package.json`);
+const committedSurface = (root: string, ref: string): Stored | null => {
+  const document = git(root, 'show', `${ref}:${API_DOCUMENT}`);
+  const packageText = git(root, 'show', `${ref}:package.json`);
   if (document === null || packageText === null) return null;
   return {
     name: ref,
     version: versionIn(packageText),
-    surface: surfaceOf(document, git('show', `${ref}:${SURFACE_FILE}`)),
+    surface: surfaceOf(document, git(root, 'show', `${ref}:${SURFACE_FILE}`)),
   };
 };
 
 const isFile = (file: string): boolean => existsSync(file) && statSync(file).isFile();
-const readStored = (file: string): Stored => {
-  const { version, ...surface } = JSON.parse(readHere(file)) as Surface & { version: string };
+const readStored = (root: string, file: string): Stored => {
+  const { version, ...surface } = JSON.parse(readText(root, file)) as Surface & { version: string };
   return { name: file, version, surface };
 };
 
@@ -64,15 +65,15 @@ const readStored = (file: string): Stored => {
  * What changes are judged against: the last tag of this branch, or before there is one the stored
  * baseline. Null: neither is there.
  */
-export const lastRelease = (): Stored | null => {
-  const tag = git('describe', '--tags', '--abbrev=0', '--match', 'v[0-9]*')?.trim();
-  if (tag !== undefined) return committedSurface(tag);
-  return isFile(path.join(root, BASELINE)) ? readStored(BASELINE) : null;
+export const lastRelease = (root = ROOT): Stored | null => {
+  const tag = git(root, 'describe', '--tags', '--abbrev=0', '--match', 'v[0-9]*')?.trim();
+  if (tag !== undefined) return committedSurface(root, tag);
+  return isFile(path.join(root, BASELINE)) ? readStored(root, BASELINE) : null;
 };
 
 /** @param named a tag, a commit, or a file as the baseline is one */
-export const storedSurface = (named: string): Stored | null =>
-  isFile(path.resolve(root, named)) ? readStored(path.resolve(root, named)) : committedSurface(named);
+export const storedSurface = (named: string, root = ROOT): Stored | null =>
+  isFile(path.resolve(root, named)) ? readStored(root, named) : committedSurface(root, named);
 
 /** The parts that a state does not have, because its release did not write them. */
 export const missingParts = ({ surface }: Stored): PartName[] =>

@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createPortPicker } from '../../../deploy/local/servers/ports.ts';
 import { connectBus, drainBus } from '../../../shared/bus/connect.ts';
 import { askEach } from '../../../shared/bus/each.ts';
 import { DEPRECATED_USES, type DeprecatedUses } from '../../../shared/contract/deprecated.ts';
 import { quote } from '../../../shared/contract/index.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import { createLogger } from '../../../shared/lib/telemetry/logger.ts';
+import { startTelemetry, type Telemetry } from '../../../shared/lib/telemetry/telemetry.ts';
 import { createKeyText } from '../../../shared/lib/tokens/key-text.ts';
 import { waitFor } from '../../../test/support/base/wait.ts';
 import {
@@ -17,6 +19,7 @@ import {
   startServers,
   startServices,
 } from '../../../test/support/fixtures/gateway.ts';
+import { scrape } from '../../../test/support/servers/scrape.ts';
 import { config } from '../config.ts';
 import { openEnvironment } from '../environments/environment.ts';
 import { connectRedis, type Redis } from '../redis/connect.ts';
@@ -37,9 +40,16 @@ let redis: Redis;
 let environments: Map<string, ReturnType<typeof openEnvironment>>;
 let service: ReturnType<typeof createService>;
 let url: string;
+let telemetry: Telemetry;
+let page: string;
 
 beforeAll(async () => {
   Object.assign(list!, { deprecated: DEPRECATED });
+  const port = await createPortPicker().any();
+  process.env.OTEL_EXPORTER_PROMETHEUS_HOST = '127.0.0.1';
+  process.env.OTEL_EXPORTER_PROMETHEUS_PORT = String(port);
+  page = `http://127.0.0.1:${port}/metrics`;
+  telemetry = await startTelemetry('gateway', { OTEL_METRICS_EXPORTER: 'prometheus' }, logger);
   servers = await startServers();
   services = await startServices(servers);
   services.answers['quote.list'] = () => ({ data: [], next_cursor: null });
@@ -71,6 +81,7 @@ afterAll(async () => {
   await service.requestLog.stop();
   await service.deprecatedUses.stop();
   redis.disconnect();
+  await telemetry.stop();
   for (const { busIfConnected } of environments.values()) await drainBus(busIfConnected()!);
   await services.stop();
   await servers.stop();
@@ -122,6 +133,23 @@ test('each answer of a deprecated operation says so, its refusals too, and no ot
   expect(answers[0]!.headers.get('access-control-expose-headers')).toContain('deprecation, sunset, link');
   expect(noticeOf(await get(`/v1/quotes/${newId('q')}`))).toEqual(NONE);
   expect(noticeOf(await fetch(`${url}/v1/health`))).toEqual(NONE);
+});
+
+test('calls are counted by operation and environment, those of the console too', async () => {
+  const counted = async (environment: string) =>
+    (await scrape(page)).value('quittance_deprecated_calls_total', {
+      environment,
+      operation: 'quote.list',
+    }) ?? 0;
+  const before = await counted('live');
+  const { get } = accountWith('live');
+  await get('/v1/quotes');
+  await get('/v1/quotes', { 'sec-fetch-site': 'same-origin' });
+  await get(`/v1/quotes/${newId('q')}`);
+  await waitFor(
+    () => counted('live'),
+    (calls) => calls === before + 2,
+  );
 });
 
 test('an operator sees which accounts have used it last, by environment and without the console', async () => {
