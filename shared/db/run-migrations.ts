@@ -13,7 +13,7 @@ import { MIGRATIONS_TABLE } from './names.ts';
 const LOCK_TIMEOUT_MS = 500;
 /** In the pause the statements that waited behind the migration are done. */
 const PAUSE_MS = 1000;
-/** Six minutes and more, within which a service ends every transaction of its own. */
+/** Four to six minutes, within which a service ends every transaction of its own. */
 const MOST_ATTEMPTS = 240;
 const REPORT_EVERY = 10;
 const BATCHES_PER_LINE = 100;

@@ -11,6 +11,7 @@ test('beside a running stack an operator’s command installs nothing, and anoth
   const binary = path.join(root, 'node_modules/node/bin/node');
   mkdirSync(path.dirname(binary), { recursive: true });
   mkdirSync(path.join(root, '.local'));
+  mkdirSync(path.join(root, 'node_modules/gone'));
   copyFileSync(process.execPath, binary);
   // The packages are those of another commit.
   writeFileSync(path.join(root, 'node_modules/.stamp'), 'start another');

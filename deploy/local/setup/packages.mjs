@@ -15,7 +15,10 @@ const RECORD = '.package-lock.json';
 /** npm's record of the packages in a folder, or undefined if npm did not fill it to the end. */
 export function packagesIn(modules) {
   try {
-    return JSON.parse(readFileSync(path.join(modules, RECORD), 'utf8')).packages;
+    const { packages } = JSON.parse(readFileSync(path.join(modules, RECORD), 'utf8'));
+    // `npm install --package-lock-only` also writes what it did not install.
+    const isOnDisk = ([at]) => existsSync(path.join(modules, at.replace('node_modules/', '')));
+    return Object.fromEntries(Object.entries(packages).filter(isOnDisk));
   } catch {
     return undefined;
   }

@@ -47,6 +47,13 @@ test('missing packages come in at each depth, and those that are there stay the 
   );
 });
 
+test('a package that is in the record only is not there', () => {
+  const folder = modules('node_modules', 'all', ['a', 'a/node_modules/d', 'b']);
+  rmSync(path.join(folder, 'a/node_modules/d'), { recursive: true });
+  rmSync(path.join(folder, 'b'), { recursive: true });
+  expect(Object.keys(packagesIn(folder)!)).toEqual(['node_modules/a']);
+});
+
 test('a second addition after an interrupted one brings the rest', () => {
   const part = modules('part', 'part', ['a']);
   const first = modules('first', 'first', ['a', 'b', 'c']);
