@@ -28,16 +28,24 @@ const apply = (folder: string, edit: Edit): void => {
   );
 };
 
+/**
+ * Writes a version of this tree: copies of these files and folders, with the version's edits.
+ * @throws if the tree has changed where an edit belongs
+ */
+export const writeVersion = (edits: readonly Edit[], folder: string, names: readonly string[]): void => {
+  for (const name of names)
+    cpSync(path.join(root, name), path.join(folder, name), {
+      recursive: true,
+      filter: (file) => !/\.test\.ts$|node_modules/.test(path.relative(root, file)),
+    });
+  for (const edit of edits) apply(folder, edit);
+  writeFileSync(path.join(folder, CHECKSUMS_FILE), checksumsFile(folder));
+};
+
 /** Programs of this tree with edits. The folder is in the repository: packages are found. */
 const buildEdited = async (edits: readonly Edit[], folder: string): Promise<void> => {
   const sources = path.join(folder, 'sources');
-  for (const name of SOURCES)
-    cpSync(path.join(root, name), path.join(sources, name), {
-      recursive: true,
-      filter: (file) => !/\.test\.ts$|node_modules/.test(file),
-    });
-  for (const edit of edits) apply(sources, edit);
-  writeFileSync(path.join(sources, CHECKSUMS_FILE), checksumsFile(sources));
+  writeVersion(edits, sources, SOURCES);
   await build(buildOptions(folder, MODULES, sources));
   copyAssets(folder);
   copyAssets(folder, sources);

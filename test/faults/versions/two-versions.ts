@@ -10,9 +10,12 @@ type Step = { to: Version; except?: RegExp };
 
 const WRITERS = { except: /^settlement/ };
 
-const STEPS = {
+/** The steps of each form of the campaign. */
+export const STEPS = {
   /** Also over two releases at once, because what is added here decides nothing. */
   short: [{ to: 'after next' }, { to: 'this', ...WRITERS }],
+  /** One release, the way back, and forward again. */
+  release: [{ to: 'next' }, { to: 'this', ...WRITERS }, { to: 'next' }],
   whole: [
     { to: 'next' },
     { to: 'this' },
@@ -24,6 +27,10 @@ const STEPS = {
   ],
 } as const satisfies Record<string, readonly Step[]>;
 
+/** The processes to which a step gives its version. */
+export const changedBy = ({ except }: Step, names: readonly string[]): string[] =>
+  names.filter((name) => except?.test(name) !== true);
+
 /**
  * An upgrade under load, the way back, and forward again, process by process in any order: at each
  * moment both versions run. Migrations run before, and are never taken back.
@@ -32,9 +39,10 @@ export const twoVersions = ({ harness, clientLog, breaks }: Fixture): Fault[] =>
   const { versions, stack } = harness;
   // There are none in a list of names either.
   if (!versions) return [];
-  const roll = async ({ to, except }: Step, names: readonly string[]): Promise<void> => {
+  const roll = async (step: Step, names: readonly string[]): Promise<void> => {
+    const { to } = step;
     await versions.migrate(to, stack.postgres_urls.settlement);
-    for (const name of names.filter((each) => except?.test(each) !== true)) {
+    for (const name of changedBy(step, names)) {
       versions.set(name, to);
       await harness.restart(name);
     }
