@@ -3,6 +3,7 @@ import { replicas } from '../../deploy/local/stack/programs.ts';
 import type { Break, TrafficName } from './break.ts';
 import { type CheckedLoad, type Outcome, startCheckedLoad } from './checked-load.ts';
 import { countsOf } from './checks/counts.ts';
+import { openInbox } from './checks/sent-webhooks.ts';
 import { recordDeaths } from './deaths.ts';
 import type { Fault } from './fault.ts';
 import { chooseFaults, faultsOf } from './faults/index.ts';
@@ -232,7 +233,7 @@ export const runCampaign = async (options: Options): Promise<Report> => {
   try {
     const { abandoned, terminalMs } = options;
     const load = await startCheckedLoad(harness, {
-      ...{ traffic, rng, abandoned, terminalMs, receivesWebhooks: true, say },
+      ...{ traffic, rng, abandoned, terminalMs, inbox: openInbox, say },
     });
     stops.push(load.stop);
     const faults = chooseFaults(

@@ -1,7 +1,7 @@
 import type { Access } from './access.ts';
 import type { Break, TrafficName } from './break.ts';
 import { readFinalRecords, recordBreaks } from './checks/final-records.ts';
-import { startWebhookReceiver, type WebhookReceiver } from './checks/sent-webhooks.ts';
+import { type Inbox, startWebhookReceiver, type WebhookReceiver } from './checks/sent-webhooks.ts';
 import { startMonitor } from './monitor.ts';
 import { endOfWork, TERMINAL_MS, type Terminal, timesAfter } from './recovery.ts';
 import type { Rng } from './rng.ts';
@@ -32,7 +32,7 @@ export type CheckedLoad = {
  * Signs the clients of each kind of traffic up at a running installation and starts their payments.
  * @param options `abandoned`: the share of the open payments that nobody asks about in the end, for
  *   kinds that have it. `terminalMs`: how soon after the load everything must be terminal.
- *   `receivesWebhooks`: the vendors receive webhooks on this machine, which can be reached
+ *   `inbox`: where the vendors receive webhooks; none: the installation can reach nothing here
  */
 export const startCheckedLoad = async <Installation extends Access>(
   installation: Installation,
@@ -41,18 +41,18 @@ export const startCheckedLoad = async <Installation extends Access>(
     rng: Rng;
     abandoned?: number | undefined;
     terminalMs?: number | undefined;
-    receivesWebhooks?: boolean;
+    inbox?: (() => Promise<Inbox>) | undefined;
     say: (line: string) => void;
   },
 ): Promise<CheckedLoad> => {
-  const { traffic, rng, abandoned = 0.3, terminalMs = TERMINAL_MS, receivesWebhooks = false, say } = options;
+  const { traffic, rng, abandoned = 0.3, terminalMs = TERMINAL_MS, inbox, say } = options;
   const redeemed: string[] = [];
   const kinds: CheckedLoad['kinds'] = [];
   let webhooks: WebhookReceiver | undefined;
   const stopClients = () => Promise.all([webhooks?.stop(), ...kinds.map(({ clients }) => clients.stop?.())]);
   try {
     for (const { name, begin } of traffic) kinds.push({ name, clients: await begin(installation, redeemed) });
-    if (receivesWebhooks) webhooks = await startWebhookReceiver(installation);
+    if (inbox) webhooks = await startWebhookReceiver(installation, inbox);
   } catch (error) {
     await stopClients();
     throw error;

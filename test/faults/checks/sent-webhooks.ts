@@ -23,12 +23,27 @@ export type WebhookReceiver = {
   stop: () => Promise<void>;
 };
 
-/** Gives each account that sells now a webhook endpoint on this machine, for all events. */
-export const startWebhookReceiver = async ({
-  stack,
-  query,
-}: Pick<Access, 'stack' | 'query'>): Promise<WebhookReceiver> => {
-  const receiver = await startReceiver(answer(200));
+/** Where webhooks arrive. */
+export type Inbox = {
+  url: string;
+  /** The path and the webhook id of each request so far. */
+  read: () => Promise<{ path: string; id: string }[]>;
+  stop: () => Promise<void>;
+};
+
+/** A receiver on this machine. */
+export const openInbox = async (): Promise<Inbox> => {
+  const { url, received, stop } = await startReceiver(answer(200));
+  const read = async () => received.map(({ path, headers }) => ({ path, id: headers['webhook-id'] ?? '' }));
+  return { url, read, stop };
+};
+
+/** Gives each account that sells now a webhook endpoint, for all events. */
+export const startWebhookReceiver = async (
+  { stack, query }: Pick<Access, 'stack' | 'query'>,
+  open: () => Promise<Inbox> = openInbox,
+): Promise<WebhookReceiver> => {
+  const inbox = await open();
   const api = patientApi(createApi(stack.gateway_url));
   const vendors = await query<{ account_id: string; email: string }>(
     'select distinct account_id, email from identity.accounts join identity.services using (account_id) where email is not null',
@@ -36,7 +51,7 @@ export const startWebhookReceiver = async ({
   await inParallel(vendors, HANDS, async ({ account_id, email }) => {
     const { access_token: token } = await signIn(api, stack, email, 'test');
     // Payer and vendor share an event, and each has its own webhook of it.
-    const body = { url: `${receiver.url}/${account_id}`, description: DESCRIPTION };
+    const body = { url: `${inbox.url}/${account_id}`, description: DESCRIPTION };
     await must(api('POST /v1/webhook-endpoints', { token, body }), 'webhook endpoint');
   });
 
@@ -44,9 +59,7 @@ export const startWebhookReceiver = async ({
     let unsent: string[] = [];
     const readAgain = async () => {
       const due = await query<Record<'account_id' | 'event_id' | 'type', string>>(DUE, [DESCRIPTION]);
-      const sent = new Set(
-        receiver.received.map(({ path, headers }) => `${path.split('/').at(-1)} ${headers['webhook-id']}`),
-      );
+      const sent = new Set((await inbox.read()).map(({ path, id }) => `${path.split('/').at(-1)} ${id}`));
       unsent = due
         .filter(({ account_id, event_id }) => !sent.has(`${account_id} ${event_id}`))
         .map(({ account_id, event_id, type }) => `${account_id} was never sent ${type} ${event_id}`);
@@ -57,5 +70,5 @@ export const startWebhookReceiver = async ({
     });
     return unsent;
   };
-  return { readUnsent, stop: receiver.stop };
+  return { readUnsent, stop: inbox.stop };
 };

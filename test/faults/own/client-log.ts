@@ -119,6 +119,7 @@ export const createClientLog = () => {
   const paid: Attempt[] = [];
   let answers = 0;
   const calls = new Set<Call>();
+  const outcomes = new Map<string, number>();
   const refusals: CampaignRefusal[] = [];
   const hedged = Object.fromEntries(HEDGES.map((kind) => [kind, 0])) as Record<Hedge, number>;
 
@@ -136,6 +137,8 @@ export const createClientLog = () => {
   return {
     /** All calls whose answer was 500 or above, or that have none. */
     calls,
+    /** How many calls got each answer: `settle 200`, `quote service_unavailable`. */
+    outcomes,
     /** All refusals that clients got. */
     refusals,
     /** How often each kind of additional call was sent. */
@@ -150,6 +153,8 @@ export const createClientLog = () => {
     },
     answered: (call: Call, status: number | null, body: unknown): void => {
       Object.assign(call, { at: Date.now(), status, body });
+      const outcome = `${call.what} ${bodyOf({ body }).error?.code ?? status}`;
+      outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
       // Calls with a good answer are not stored, because there are many.
       if (status !== null && status < 500) calls.delete(call);
     },

@@ -156,6 +156,7 @@ export const tabTraffic = ({
   newcomers = 2,
   vendors = 3,
   uses = 20,
+  log = createTabLog(),
 }: {
   perSecond?: number;
   buyers?: number;
@@ -163,6 +164,7 @@ export const tabTraffic = ({
   newcomers?: number;
   vendors?: number;
   uses?: number;
+  log?: TabLog;
 } = {}): Traffic<Access> => ({
   name: 'tabs',
   victims: /^(gateway|settlement|chain-submitter)/,
@@ -180,7 +182,6 @@ export const tabTraffic = ({
     const before = new Map(
       await Promise.all(owners.map(async (who) => [who, await access.chain.balance(who)] as const)),
     );
-    const log = createTabLog();
     const client = createTabClient(access, log);
     const authorized = () => log.tabs.filter(({ settlement }) => settlement !== null);
     return {
