@@ -1,6 +1,9 @@
+import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { expect, test } from '@jest/globals';
 import { imageRoute } from './cluster/support/contexts.ts';
-import { imageName, provisionOf } from './cluster/support/images.ts';
+import { imageName, provisionOf, writeNext } from './cluster/support/images.ts';
 
 /** `npm run prove -- cluster` without a cluster: how images come to the nodes of a context. */
 
@@ -43,4 +46,22 @@ test.each([
   ['production', { registry: 'registry.example', imagesInNodes: true }, /either --registry or/],
 ])('the context %s with %j is refused, with what to pass', (context, options, message) => {
   expect(() => imageRoute(context, options)).toThrow(message);
+});
+
+test('the next version of this tree has all that deploy/Dockerfile copies', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'next-'));
+  try {
+    writeNext(folder);
+    const dockerfile = readFileSync(path.join(folder, 'deploy/Dockerfile'), 'utf8');
+    const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, from]) =>
+      from!.split(' '),
+    );
+    expect(copied).not.toEqual([]);
+    expect(copied.filter((name) => globSync(name, { cwd: folder }).length === 0)).toEqual([]);
+    const versionOf = (tree: string) =>
+      (JSON.parse(readFileSync(path.join(tree, 'package.json'), 'utf8')) as { version: string }).version;
+    expect(versionOf(folder)).not.toBe(versionOf('.'));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });

@@ -1,14 +1,15 @@
 // `npm run prove -- cluster`: the overlay `trial` in a cluster, a payment through its gateway, and
 // the tests of test/cluster (docs/kubernetes.md).
 import { spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import path from 'node:path';
-import { flag, readCommandLine, refuse, text } from '../../deploy/local/processes/command-line.ts';
+import { flag, readCommandLine, refuse, text, whole } from '../../deploy/local/processes/command-line.ts';
 import { displayUsdc } from '../../shared/lib/money/usdc.ts';
 import { TRIAL_NAMESPACE } from '../../tools/k8s/trial.ts';
 import { createParties, payAndReadBack } from '../containers/payment.ts';
 import { checkContext, imageRoute } from './support/contexts.ts';
-import { provideImages } from './support/images.ts';
+import { provideImages, provideNext } from './support/images.ts';
 import { openInstallation } from './support/installation.ts';
 import { kubectl } from './support/kubectl.ts';
 import { applyTrial, deleteTrial } from './support/trial.ts';
@@ -22,8 +23,12 @@ are recognised by the context's name. The nodes pull the images of NATS, Redis a
     context: text('NAME', 'the context (kubectl config get-contexts)'),
     registry: text('HOST/PATH', 'push the images to this registry, from which the nodes pull them', ''),
     'images-in-nodes': flag(
-      'build nothing: the nodes have the images quittance:0.1.0 and quittance-sandbox:local',
+      'build nothing: the nodes have the images quittance:0.1.0 and quittance-sandbox:local, and quittance:next for --upgrade',
     ),
+    upgrade: flag(
+      'instead of the tests: under load, an upgrade to the next version of this tree, Deployment by Deployment in any order, the way back and forward again',
+    ),
+    seed: whole('N', 'the order of --upgrade; without it there is a new one, which is printed'),
     only: text('REGEX', 'run only the test files whose path matches; "none" runs none', ''),
     'policies-enforced': flag("fail if the cluster's network plugin does not enforce network policies"),
     keep: flag('do not delete the trial'),
@@ -58,8 +63,12 @@ const pay = async (): Promise<void> => {
   }
 };
 
-/** Runs the tests of this folder on the installation. Returns the exit code. */
-const runTests = async (): Promise<number> => {
+/**
+ * Runs the tests of this folder on the installation. Returns the exit code.
+ * @param env of the upgrade; it runs alone, because it leaves the migrations of the next version
+ */
+const runTests = async (env: NodeJS.ProcessEnv | undefined): Promise<number> => {
+  const only = env === undefined ? values.only : 'cluster/upgrade\\.test';
   const args = [
     '--experimental-vm-modules',
     '--disable-warning=ExperimentalWarning',
@@ -67,13 +76,14 @@ const runTests = async (): Promise<number> => {
     '--config',
     'test/cluster/jest.config.js',
     '--runInBand',
-    ...(values.only === '' ? [] : ['--testPathPatterns', values.only]),
+    ...(only === '' ? [] : ['--testPathPatterns', only]),
   ];
   const jest = spawn(process.execPath, args, {
     cwd: root,
     stdio: 'inherit',
     env: {
       ...process.env,
+      ...env,
       CLUSTER_CONTEXT: context,
       CLUSTER_POLICIES_ENFORCED: String(values['policies-enforced']),
     },
@@ -91,9 +101,16 @@ const applyAndTest = async (): Promise<number> => {
   try {
     const { registry, 'images-in-nodes': imagesInNodes } = values;
     const route = orRefuse(() => imageRoute(context, { registry, imagesInNodes }));
-    await applyTrial(own, await provideImages(route, report), report);
+    const images = await provideImages(route, report);
+    const upgrade = values.upgrade
+      ? {
+          CLUSTER_NEXT_IMAGE: await provideNext(route, report),
+          CLUSTER_UPGRADE_SEED: String(values.seed ?? randomInt(1, 2 ** 31)),
+        }
+      : undefined;
+    await applyTrial(own, images, report);
     await pay();
-    return values.only === 'none' ? 0 : await runTests();
+    return values.only === 'none' ? 0 : await runTests(upgrade);
   } catch (error) {
     report((error as Error).message);
     return 1;

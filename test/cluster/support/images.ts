@@ -3,15 +3,19 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { RenamedImage } from '../../../tools/k8s/trial.ts';
 import { run, succeeds } from '../../containers/command.ts';
+import { writeVersion } from '../../faults/versions/build.ts';
+import { EDITS } from '../../faults/versions/edits.ts';
 import type { ImageRoute } from './contexts.ts';
 
 const root = path.resolve(import.meta.dirname, '../../..');
 
-/** The images that deploy/Dockerfile builds, by their names in the manifests. */
-const IMAGES = [
-  { name: 'quittance', stage: [] },
-  { name: 'quittance-sandbox', stage: ['--target', 'sandbox'] },
-];
+/** An image of deploy/Dockerfile, by its name in the manifests. */
+type Image = { name: string; stage: readonly string[] };
+
+const PRODUCT: Image = { name: 'quittance', stage: [] };
+const IMAGES: readonly Image[] = [PRODUCT, { name: 'quittance-sandbox', stage: ['--target', 'sandbox'] }];
+/** The next version of the product in nodes for which nothing is built. */
+const NEXT_IN_NODES = 'quittance:next';
 const DIGITS_OF_ID = 12;
 
 /** The program of the engine that answers: it builds. Compose is not needed. */
@@ -45,24 +49,19 @@ export const provisionOf = (
   ];
 };
 
-/**
- * Builds the images and brings them into the nodes, or into the registry. Their tags are their ids,
- * because a node does not fetch a tag again that it has.
- * @returns what the manifests must be changed to; `[]` if the nodes have the manifests' names
- */
-export const provideImages = async (
+/** Builds images of a tree and brings them into the nodes, or into the registry. */
+const provide = async (
   route: ImageRoute,
-  report: (line: string) => void,
+  { tree, images, report }: { tree: string; images: readonly Image[]; report: (line: string) => void },
 ): Promise<RenamedImage[]> => {
-  if (route.kind === 'in-nodes') return [];
   const docker = await engine();
   const folder = mkdtempSync(path.join(tmpdir(), 'cluster-images-'));
   try {
     const renamed: RenamedImage[] = [];
-    for (const { name, stage } of IMAGES) {
+    for (const { name, stage } of images) {
       const idFile = path.join(folder, `${name}.id`);
       const build = ['build', '--file', 'deploy/Dockerfile', ...stage, '--iidfile', idFile, '.'];
-      await run(docker, build, { cwd: root });
+      await run(docker, build, { cwd: tree });
       const id = readFileSync(idFile, 'utf8').trim().replace('sha256:', '');
       const image = imageName(route, name, id);
       await run(docker, ['tag', id, `${image.newName}:${image.newTag}`]);
@@ -76,5 +75,36 @@ export const provideImages = async (
     return renamed;
   } finally {
     rmSync(folder, { recursive: true, force: true });
+  }
+};
+
+/**
+ * Builds the images and brings them into the nodes, or into the registry. Their tags are their ids,
+ * because a node does not fetch a tag again that it has.
+ * @returns what the manifests must be changed to; `[]` if the nodes have the manifests' names
+ */
+export const provideImages = async (
+  route: ImageRoute,
+  report: (line: string) => void,
+): Promise<RenamedImage[]> =>
+  route.kind === 'in-nodes' ? [] : provide(route, { tree: root, images: IMAGES, report });
+
+/** Writes what deploy/Dockerfile needs of the next version of this tree. */
+export const writeNext = (folder: string): void => {
+  const ignore = readFileSync(path.join(root, '.dockerignore'), 'utf8');
+  const context = [...ignore.matchAll(/^!(.+)$/gm)].map(([, name]) => name!);
+  writeVersion(EDITS.next, folder, [...context, '.dockerignore', 'deploy/Dockerfile']);
+};
+
+/** The product of the next version of this tree, as `provideImages`. Returns its full name. */
+export const provideNext = async (route: ImageRoute, report: (line: string) => void): Promise<string> => {
+  if (route.kind === 'in-nodes') return NEXT_IN_NODES;
+  const tree = mkdtempSync(path.join(tmpdir(), 'cluster-next-'));
+  try {
+    writeNext(tree);
+    const [image] = await provide(route, { tree, images: [PRODUCT], report });
+    return `${image!.newName}:${image!.newTag}`;
+  } finally {
+    rmSync(tree, { recursive: true, force: true });
   }
 };

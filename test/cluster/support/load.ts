@@ -1,10 +1,13 @@
 import { environmentKeys } from '../../../deploy/local/stack/keys.ts';
-import { openAccess } from '../../faults/access.ts';
+import { type Access, openAccess } from '../../faults/access.ts';
 import { type CheckedLoad, startCheckedLoad } from '../../faults/checked-load.ts';
+import type { Inbox } from '../../faults/checks/sent-webhooks.ts';
 import { type Call, createClientLog } from '../../faults/own/client-log.ts';
 import { ownTraffic } from '../../faults/own/traffic.ts';
 import { breakLine } from '../../faults/report.ts';
 import { createRng } from '../../faults/rng.ts';
+import { createTabLog } from '../../faults/tabs/log.ts';
+import { tabTraffic } from '../../faults/tabs/traffic.ts';
 import { waitUntil } from '../../support/base/wait.ts';
 import { countedLines, withoutIds } from '../../support/rules/counted-lines.ts';
 import { report } from './figures.ts';
@@ -14,6 +17,7 @@ import { type Installation, TRIAL_FOLDER } from './installation.ts';
 const TERMINAL_MS = 240_000;
 const PAYERS = 6;
 const VENDORS = 2;
+const BUYERS = 3;
 const TRIES = 5;
 /** The faults of a test begin when so many payments have been made. */
 const FIRST_PAYMENTS = 5;
@@ -24,6 +28,10 @@ export type ClusterLoad = {
   refused: () => Call[];
   /** When calls to settle were answered with 200, in milliseconds since the epoch. */
   paidAt: () => number[];
+  /** How many calls got each answer so far: `settle 200`, `quote service_unavailable`. */
+  outcomes: () => [outcome: string, calls: number][];
+  /** Rows of a query over the tables of the installation. */
+  query: Access['query'];
   /** How many attempts began, and how many of them are paid. */
   counts: () => { attempts: number; paid: number };
   /**
@@ -57,11 +65,17 @@ const untilStarted = async (start: () => Promise<CheckedLoad>): Promise<CheckedL
 
 /**
  * Starts payments at an installation, and resolves when the first ones have been made.
- * @param perSecond payments that begin per second
+ * @param options `perSecond`: payments that begin per second. `tabs`: tabs that begin per second.
+ *   `inbox`: where the vendors receive webhooks
  */
 export const beginLoad = async (
   { stack }: Pick<Installation, 'stack'>,
-  { perSecond = 4, seed = 19 }: { perSecond?: number; seed?: number } = {},
+  {
+    perSecond = 4,
+    tabs = 0,
+    seed = 19,
+    inbox,
+  }: { perSecond?: number; tabs?: number; seed?: number; inbox?: () => Promise<Inbox> } = {},
 ): Promise<ClusterLoad> => {
   const keys = environmentKeys(TRIAL_FOLDER, 'test');
   const access = await openAccess(stack, [
@@ -69,6 +83,7 @@ export const beginLoad = async (
     ...keys.delegateAuthorities.map(({ address }) => address),
   ]);
   const clientLog = createClientLog();
+  const tabLog = createTabLog();
   let load: CheckedLoad | undefined;
   const close = async (): Promise<void> => {
     await load?.stop();
@@ -78,8 +93,14 @@ export const beginLoad = async (
     const started = await untilStarted(() =>
       startCheckedLoad(access, {
         // Its console has another origin, so the passkeys of owners do not sign there.
-        traffic: [ownTraffic({ perSecond, payers: PAYERS, vendors: VENDORS, owners: 0, clientLog })],
+        traffic: [
+          ownTraffic({ perSecond, payers: PAYERS, vendors: VENDORS, owners: 0, clientLog }),
+          ...(tabs > 0
+            ? [tabTraffic({ perSecond: tabs, buyers: BUYERS, cheaters: 1, newcomers: 1, log: tabLog })]
+            : []),
+        ],
         rng: createRng(seed),
+        inbox,
         terminalMs: TERMINAL_MS,
         say: report,
       }),
@@ -93,6 +114,8 @@ export const beginLoad = async (
         clientLog.attempts.flatMap(({ answers }) =>
           answers.filter(({ how, status }) => how === 'settle' && status === 200).map(({ at }) => at),
         ),
+      outcomes: () => [...clientLog.outcomes, ...tabLog.answers],
+      query: access.query,
       counts: clientLog.counts,
       conclude: async () => (await started.conclude()).breaks.map(breakLine),
       close,
