@@ -1,10 +1,11 @@
 import { cpSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
+import { createConsumer, createVendor } from '../../deploy/local/seed/actors.ts';
 import { type Api, createApi, must } from '../../deploy/local/seed/api.ts';
 import { programsOf } from '../faults/versions/build.ts';
 import { waitFor } from '../support/base/wait.ts';
-import { createParties, payAndReadBack } from './payment.ts';
+import { payAndReadBack } from './payment.ts';
 import { allHealthy, compose, docker, folder, installation, services } from './running.ts';
 
 /**
@@ -63,35 +64,41 @@ const noting = (refused: string[]): Api => {
 
 test('while services of two versions run, no call is refused and each payment is on chain', async () => {
   await buildNext();
-  const parties = await createParties(installation);
   const refused: string[] = [];
   const api = noting(refused);
+  // Small payments, so that the money lasts.
+  const vendor = await createVendor(api, installation, { price: 50_000n });
+  const consumer = await createConsumer(api, installation);
   const versionOf = async () => (await must(api<{ version: string }>('GET /v1/health'), 'health')).version;
   const before = await versionOf();
-  let [payments, isOver] = [0, false];
-  const paying = (async () => {
-    for (; !isOver; payments += 1) await payAndReadBack(installation, { ...parties, api });
-  })();
-
-  const next = ['--file', nextFile()];
-  await compose(...next, 'run', '--rm', '--no-deps', 'migrate');
-  for (const name of names) await replace(name, ...next);
-  expect(await versionOf()).not.toBe(before);
-  const upgraded = payments;
-  for (const name of names.filter((each) => each !== 'settlement').reverse()) await replace(name);
-  expect(await versionOf()).toBe(before);
-  const atTheEnd = payments;
-  await waitFor(
-    async () => payments,
-    (made) => made > atTheEnd,
-    180_000,
-    200,
-  );
-  isOver = true;
-  await paying;
+  const made = { upgraded: 0, back: 0 };
+  let step: keyof typeof made | null = 'upgraded';
+  const pay = async (): Promise<void> => {
+    for (let now: typeof step = step; now !== null; now = step) {
+      await payAndReadBack(installation, { api, vendor, consumer });
+      made[now] += 1;
+    }
+  };
+  const replaceAll = async (): Promise<void> => {
+    const next = ['--file', nextFile()];
+    await compose(...next, 'run', '--rm', '--no-deps', 'migrate');
+    for (const name of names) await replace(name, ...next);
+    expect(await versionOf()).not.toBe(before);
+    step = 'back';
+    for (const name of names.filter((each) => each !== 'settlement').reverse()) await replace(name);
+    expect(await versionOf()).toBe(before);
+    await waitFor(
+      async () => made.back,
+      (payments) => payments > 0,
+      180_000,
+      200,
+    );
+    step = null;
+  };
+  await Promise.all([pay(), replaceAll()]);
   await replace('settlement');
   await allHealthy();
-  console.info(`${payments} payments, ${upgraded} of them before the way back`);
+  console.info(`${made.upgraded} payments during the upgrade, ${made.back} during the way back`);
   expect(refused).toEqual([]);
-  expect(upgraded).toBeGreaterThan(0);
+  expect(made.upgraded).toBeGreaterThan(0);
 }, 600_000);

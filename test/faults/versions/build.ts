@@ -49,6 +49,7 @@ const buildEdited = async (edits: readonly Edit[], folder: string): Promise<void
   await build(buildOptions(folder, MODULES, sources));
   copyAssets(folder);
   copyAssets(folder, sources);
+  rmSync(sources, { recursive: true });
   writeFileSync(path.join(folder, 'package.json'), '{ "type": "module" }\n');
 };
 
