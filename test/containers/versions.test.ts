@@ -43,8 +43,8 @@ const replace = (name: string, ...files: string[]): Promise<string> =>
   compose(...files, 'up', '--detach', '--no-deps', '--no-build', '--wait', name);
 
 /**
- * Calls are repeated while their service is replaced. Every other refusal is noted: nothing that one
- * version writes may be wrong for the other.
+ * Calls are repeated while their service is replaced. Every other refusal is noted: nothing that
+ * one version writes may be wrong for the other.
  */
 const noting = (refused: string[]): Api => {
   const api = createApi(installation.gateway_url);
