@@ -30,6 +30,7 @@ ${Object.entries(benchmarks)
     rows: whole('N', 'for migrate', 3_000_000),
     'in-flight': whole('N', 'for scale-out', 2000),
     concurrency: wholes('N,N', 'only these: settle, x402, paid-route'),
+    write: flag('counts writes bench/figures.json'),
     only: text('TEXT;TEXT', 'only these scenarios of counts, or parts of metered (usage, tabs, first byte)'),
   },
 });
@@ -55,6 +56,7 @@ const runOne = async (name: string): Promise<void> => {
     sizes: values.sizes,
     rows: values.rows,
     inFlight: values['in-flight'],
+    write: values.write,
     ...(concurrency !== undefined && { concurrencies: concurrency }),
     ...(values.only !== undefined && { only: values.only.split(';').map((name) => name.trim()) }),
   };

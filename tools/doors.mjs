@@ -91,6 +91,10 @@ const proofs = {
     ...suites('packages'),
     env: { PACKAGES: 'all' },
   },
+  capacity: {
+    about: 'which limits an installation reaches first at a load, what moves them, and what the load takes',
+    program: 'tools/capacity/main.ts',
+  },
   bench: { about: 'the measurements of docs/benchmarks.md', setUp: SERVERS, program: 'bench/main.ts' },
   pictures: {
     about: 'takes the pictures of the README, of a running stack',

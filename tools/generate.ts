@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { openApiDocument } from '../shared/contract/openapi.ts';
+import { benchmarksPage, scalePage } from './capacity/scale-page.ts';
 import { CHECKSUMS_FILE, checksumsFile } from './checksums.ts';
 import { surfaceText } from './compare/present.ts';
 import { SURFACE_FILE } from './compare/stored.ts';
@@ -60,6 +61,8 @@ const outputs: Record<string, string> = {
   'docs/architecture.svg': architecturePicture(),
   'docs/metrics.md': metricsPage(),
   'docs/x402.md': x402Page(),
+  'docs/scale.md': await scalePage(),
+  'docs/benchmarks.md': benchmarksPage(),
   'sdk/src/generated/types.ts': await sdkTypes(),
   'sdk/src/generated/operations.ts': sdkOperations(),
   'sdk/src/generated/errors.ts': sdkErrors(),

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { namedMost, readFigures, writeCounts } from '../figures.ts';
 import { settleCalls } from '../harness/actors.ts';
 import { COUNTED, type Counters, differences, settled, startCounting } from '../harness/counters.ts';
 import { type PayingStack, startPayingStack } from '../harness/paying-stack.ts';
@@ -22,8 +23,6 @@ type Scenario = {
   payers: number;
   /** As an installation writes its WAL: CPU and payments a second count, and its bytes vary. */
   fullPageWrites?: true;
-  /** What each payment may need at most. Counts of work that does not depend on the machine. */
-  atMost?: Counters;
 };
 
 const SCENARIOS: Record<string, Scenario> = {
@@ -32,14 +31,12 @@ const SCENARIOS: Record<string, Scenario> = {
     replicas: 1,
     connections: 64,
     payers: 64,
-    atMost: { statements: 0.6, rows: 25, 'WAL bytes': 18_000, 'RPC calls': 3.3 },
   },
   'settle, 128 payers': {
     rail: 'settle',
     replicas: 1,
     connections: 64,
     payers: 128,
-    atMost: { statements: 0.8 },
   },
   'settle, full page writes': {
     rail: 'settle',
@@ -50,7 +47,7 @@ const SCENARIOS: Record<string, Scenario> = {
   },
   'settle, 4 replicas': { rail: 'settle', replicas: 4, connections: 64, payers: 64 },
   'settle, 4 replicas, 256 connections': { rail: 'settle', replicas: 4, connections: 256, payers: 128 },
-  x402: { rail: 'x402', replicas: 1, connections: 64, payers: 64, atMost: { statements: 1 } },
+  x402: { rail: 'x402', replicas: 1, connections: 64, payers: 64 },
 };
 
 /**
@@ -122,12 +119,14 @@ const measure = async (run: Run, name: string, scenario: Scenario): Promise<void
     each['payments a second'] = (count * 1000) / elapsedMs;
     for (const [what, value] of Object.entries(each)) rows[what] = [...(rows[what] ?? []), value];
   }
-  show(run, name, scenario, rows);
+  show(run, name, rows);
   showMost(run, `${name}: statements per payment`, statements);
   showMost(run, `${name}: bytes of the WAL per payment`, wal);
 };
 
-const show = (run: Run, name: string, { atMost = {} }: Scenario, rows: Record<string, number[]>): void => {
+const show = (run: Run, name: string, rows: Record<string, number[]>): void => {
+  /** What each payment may need at most. Counts of work that does not depend on the machine. */
+  const atMost = namedMost(readFigures().atMost.bench[name] ?? {});
   run.report.table(
     `${name}: per payment, idle work subtracted`,
     ['', 'min', 'median', 'max'],
@@ -137,6 +136,10 @@ const show = (run: Run, name: string, { atMost = {} }: Scenario, rows: Record<st
     }),
   );
   run.report.data(name, rows);
+  const medians = Object.fromEntries(
+    Object.entries(rows).map(([what, values]) => [what, summary(values).median]),
+  );
+  if (run.options.write) writeCounts(name, medians, new Date().toISOString().slice(0, 7));
   for (const [what, limit] of Object.entries(atMost))
     run.report.target({ what: `${name}: ${what}`, value: summary(rows[what]!).median, atMost: limit });
 };

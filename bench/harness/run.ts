@@ -19,6 +19,8 @@ export type Options = {
   concurrencies?: readonly number[];
   /** For counts: the names of its scenarios; absent: all. */
   only?: readonly string[];
+  /** For counts: whether the figures become those of bench/figures.json. */
+  write: boolean;
 };
 
 /** The input of a benchmark. */

@@ -7,7 +7,7 @@
  * An owner is busy above this load, and another replica takes half of its lanes. The load is the
  * used part of a core, because the handlers of a process run on one.
  */
-const BUSY = 0.6;
+export const BUSY = 0.6;
 /** An owner below this load gives its lanes to another one. */
 const IDLE = 0.2;
 /** Two owners become one while their load together leaves so much room below `BUSY`. */
