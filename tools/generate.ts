@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { openApiDocument } from '../shared/contract/openapi.ts';
 import { benchmarksPage, scalePage } from './capacity/scale-page.ts';
+import { alertFiles } from './alert-files.ts';
 import { CHECKSUMS_FILE, checksumsFile } from './checksums.ts';
 import { surfaceText } from './compare/present.ts';
 import { SURFACE_FILE } from './compare/stored.ts';
@@ -14,7 +15,9 @@ import { errorsPage } from './pages/errors-page.ts';
 import { eventsGuide, limitsGuide } from './pages/guide-pages.ts';
 import { mapPage } from './pages/map-page.ts';
 import { metricsPage } from './pages/metrics-page.ts';
+import { objectivesPage } from './pages/objectives-page.ts';
 import { pricingGuide } from './pages/pricing-page.ts';
+import { serversPage } from './pages/servers-page.ts';
 import { statedVersions } from './pages/stated-versions.ts';
 import { x402Page } from './pages/x402-page.ts';
 import { sdkCopy, sdkErrors, sdkLimits, sdkOperations } from './sdk/sdk-sources.ts';
@@ -60,6 +63,8 @@ const outputs: Record<string, string> = {
   'docs/map.md': mapPage(),
   'docs/architecture.svg': architecturePicture(),
   'docs/metrics.md': metricsPage(),
+  'docs/objectives.md': objectivesPage(),
+  'docs/runbook-servers.md': serversPage(),
   'docs/x402.md': x402Page(),
   'docs/scale.md': await scalePage(),
   'docs/benchmarks.md': benchmarksPage(),
@@ -72,6 +77,7 @@ const outputs: Record<string, string> = {
   'sdk/src/generated/usdc.ts': sdkCopy('shared/lib/money/usdc.ts'),
   'console/src/generated/examples.ts': consoleExamples(),
   'console/src/generated/guides.ts': consoleGuides(),
+  ...alertFiles(),
   ...statedVersions(),
   ...(await clusterFiles()),
 };

@@ -81,6 +81,7 @@ export const gateway = service({
   operations: {
     health: operation({
       summary: 'Liveness: the process answers',
+      journey: 'probe',
       http: { method: 'GET', path: '/v1/health', status: 200 },
       ...health,
       output: z
@@ -101,6 +102,7 @@ export const gateway = service({
       summary: 'Readiness: the process accepts calls',
       description:
         '503 while the process starts or drains. The body shows the state of each environment. An environment that is down does not affect the others.',
+      journey: 'probe',
       http: { method: 'GET', path: '/v1/health/ready', status: 200 },
       ...health,
       output: z
@@ -117,6 +119,7 @@ export const gateway = service({
       description:
         'From the configuration only. A signer compares the mint of a transaction with this mint, never with one ' +
         'from another answer.',
+      journey: 'read',
       http: { method: 'GET', path: '/v1/environments', status: 200 },
       isDocument: true,
       ...health,
@@ -155,6 +158,7 @@ export const gateway = service({
         '7 days, of the 1,000 accounts that called last. It is a help for developers and no record: a call may be ' +
         'missing. Calls of pages of the console are left out, and so are calls whose credential was refused, because ' +
         'they belong to nobody.',
+      journey: 'read',
       http: { method: 'GET', path: '/v1/requests', status: 200 },
       access: ['jwt'],
       query: z.strictObject({
@@ -171,6 +175,7 @@ export const gateway = service({
       summary: 'List the public signing keys',
       description:
         'A key is valid only for the environment and the use in its kid: <env>.<quote|settlement|session>.<n>.',
+      journey: 'read',
       http: { method: 'GET', path: '/.well-known/jwks.json', status: 200 },
       isDocument: true,
       access: [],

@@ -5,6 +5,7 @@ import type { DeviceAccess } from './device-access.ts';
 import type { ErrorCode } from './errors.ts';
 import type { CallKey, Idempotency } from './idempotency.ts';
 import type { SecurityEventKind } from './identity/security-kinds.ts';
+import type { Journey } from './journey.ts';
 import type { Environment } from './primitives.ts';
 import type { CredentialKind, PrincipalOf } from './principal.ts';
 import type { BusUser, Program, ServiceName } from './service-names.ts';
@@ -76,6 +77,11 @@ type OperationDefinition = {
   summary: string;
   description?: string;
   deprecated?: Deprecation;
+  /**
+   * The journey whose objective counts its calls. `probe`: none, because 503 is an answer that a
+   * question about health expects.
+   */
+  journey: Journey | 'probe';
   http: HttpRoute;
   /** Credential kinds that may call; `[]`: no credential is needed. */
   access: readonly CredentialKind[];

@@ -117,12 +117,16 @@ test('one payment, its repeat, its redeem and one failed payment are counted by 
   expect(quotes.value('quittance_quotes_total')).toBeGreaterThanOrEqual(2);
   expect(
     gateway.value('quittance_http_request_duration_seconds_count', {
+      journey: 'pay',
       http_route: '/v1/settle',
       http_request_method: 'POST',
       http_response_status_code: '200',
       environment: 'test',
     }),
   ).toBeGreaterThanOrEqual(2);
+  // The vendor and the consumer have signed in by mail.
+  const identity = await ofTest('identity');
+  expect(identity.value('quittance_sign_in_mail_seconds_count')).toBeGreaterThanOrEqual(2);
   expect(
     gateway.value('quittance_bus_operation_duration_seconds_count', {
       messaging_destination_name: 'rpc.settlement.settle',

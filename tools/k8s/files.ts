@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { parse, stringify } from 'yaml';
+import { stringify } from 'yaml';
+import { GROUPS, ruleFile, SERVER_GROUPS } from '../../deploy/observability/alerts/groups.ts';
 import { SERVICE_NAMES } from '../../shared/contract/service.ts';
 import {
   clusterConf,
@@ -43,12 +43,12 @@ const externalSecret = (name: string): Manifest => ({
   },
 });
 
-/** deploy/alerts.yaml in the format of Prometheus's operator. */
-const alerts = (): Manifest => ({
+/** Rules in the format of Prometheus's operator. */
+const alerts = (name: string, groups: typeof GROUPS): Manifest => ({
   apiVersion: 'monitoring.coreos.com/v1',
   kind: 'PrometheusRule',
-  metadata: { name: 'quittance' },
-  spec: parse(readFileSync(new URL('../../deploy/alerts.yaml', import.meta.url), 'utf8')) as object,
+  metadata: { name },
+  spec: ruleFile(groups),
 });
 
 /**
@@ -72,7 +72,8 @@ export const clusterFiles = async (): Promise<Record<string, string>> => {
   files[`k8s/components/nats/${RIGHTS_FILE}`] = `# ${HEADER}\n${rights()}`;
   files['k8s/components/nats/routes.yaml'] = yaml([routesPatch()]);
   files['k8s/components/nack/streams.yaml'] = yaml(nackResources());
-  files['k8s/components/alerts/rules.yaml'] = yaml([alerts()]);
+  files['k8s/components/alerts/rules.yaml'] = yaml([alerts('quittance', GROUPS)]);
+  files['k8s/components/server-alerts/rules.yaml'] = yaml([alerts('quittance-servers', SERVER_GROUPS)]);
   files['k8s/components/external-secrets/environment/secrets.yaml'] = yaml(
     ENVIRONMENT_SECRETS.map(externalSecret),
   );

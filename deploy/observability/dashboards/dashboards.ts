@@ -7,6 +7,6 @@ import { QUEUES } from './queues.ts';
 
 /**
  * Grafana's dashboards, declared in a short form that grafana.ts writes out. Queries use only
- * metrics of the catalog and records of deploy/alerts.yaml (test/alerts.test.ts checks them).
+ * metrics of the catalog and recordings of deploy/alerts.yaml (test/alerts.test.ts checks them).
  */
 export const DASHBOARDS: readonly Dashboard[] = [OBJECTIVES, PAYMENTS, CHAIN, QUEUES, GATEWAY];

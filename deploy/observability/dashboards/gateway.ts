@@ -32,11 +32,12 @@ export const GATEWAY: Dashboard = {
           ),
         },
         {
-          title: 'Settles answered 5xx',
-          about: 'The objective is one in 1,000 over a month; SettleBudgetFast pages at 14.4 times that.',
+          title: 'Answered 5xx, by journey',
+          about: 'The part of the calls. `docs/objectives.md` has what is allowed.',
           unit: 'percentunit',
           queries: one(
-            `${rate('quittance_http_request_duration_seconds_count', '', 'http_route="/v1/settle",http_response_status_code=~"5.."')} / ${rate('quittance_http_request_duration_seconds_count', '', 'http_route="/v1/settle"')}`,
+            `${rate('quittance_http_request_duration_seconds_count', 'journey', 'http_response_status_code=~"5.."')} / ${rate('quittance_http_request_duration_seconds_count', 'journey')}`,
+            '{{journey}}',
           ),
         },
       ],

@@ -1,33 +1,48 @@
-import { type Dashboard, ENV, one, quantile, rate } from './dashboard.ts';
+import { JOURNEY_NAMES, type JourneyName, OBJECTIVES as PROMISED } from '../alerts/objectives.ts';
+import { type Dashboard, ENV, one, type Panel, quantile, rate } from './dashboard.ts';
 
-/** How fast the misses of a month are used: at 1 they last for the month (docs/operations.md). */
-const burn = (record: string, missesAllowed: number) =>
-  ['1h', '6h'].map((window) => ({
-    expr: `${record}:ratio_rate${window}{${ENV}} / ${missesAllowed}`,
-    legend: `over ${window}`,
-  }));
+const SERIES = 'environment, journey, objective';
+const of = (journey: JourneyName, record: string, over = '') =>
+  `max by (${SERIES}) (${over === '' ? `${record}{${ENV},journey="${journey}"}` : `sum_over_time(${record}{${ENV},journey="${journey}"}[${over}])`})`;
+const ALLOWED = 'on (journey, objective) group_left max by (journey, objective) (objective:allowed:ratio)';
+
+/** What was kept, what is left of the month's misses, and how fast they are used. */
+const panelsOf = (journey: JourneyName): Panel[] => {
+  const { objectives } = PROMISED[journey];
+  const promises = objectives.map(({ name, of1000, promise }) => `${name}: ${of1000} of 1,000 ${promise}.`);
+  return [
+    {
+      title: `${journey}: kept`,
+      about: `In the last hour. ${promises.join(' ')}`,
+      unit: 'percentunit',
+      queries: one(
+        `1 - ${of(journey, 'objective:misses:rate1h')} / ${of(journey, 'objective:all:rate1h')}`,
+        '{{environment}} {{objective}}',
+      ),
+    },
+    {
+      title: `${journey}: left`,
+      about: 'What is left of the misses of 30 days. Below 0 the objective is not met.',
+      unit: 'percentunit',
+      queries: one(
+        `1 - ${of(journey, 'objective:misses:rate5m', '30d')} / ${of(journey, 'objective:all:rate5m', '30d')} / ${ALLOWED}`,
+        '{{environment}} {{objective}}',
+      ),
+    },
+    {
+      title: `${journey}: pace`,
+      about: 'How many times faster than allowed misses come. At 1 they last for the month; 14.4 pages.',
+      unit: 'short',
+      queries: one(of(journey, 'objective:burn:rate1h'), '{{environment}} {{objective}}'),
+    },
+  ];
+};
 
 export const OBJECTIVES: Dashboard = {
   uid: 'quittance-objectives',
   title: 'Quittance / Objectives',
   rows: [
-    {
-      title: 'Budgets',
-      panels: [
-        {
-          title: 'Settle errors, pace',
-          about: 'The objective: 999 of 1,000 settles are not answered 5xx. At 1 the month just passes.',
-          unit: 'short',
-          queries: burn('environment:settle_errors', 0.001),
-        },
-        {
-          title: 'Slow confirmations, pace',
-          about: 'The objective: 99 of 100 payments are confirmed within 15 s. At 1 the month just passes.',
-          unit: 'short',
-          queries: burn('environment:slow_confirmations', 0.01),
-        },
-      ],
-    },
+    ...JOURNEY_NAMES.map((journey) => ({ title: PROMISED[journey].about, panels: panelsOf(journey) })),
     {
       title: 'As a customer sees it',
       panels: [

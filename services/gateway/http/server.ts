@@ -84,12 +84,14 @@ const findMalformation = ({ headers, rawHeaders, httpVersion, url = '' }: Incomi
  * belongs to no environment.
  */
 const measure = (request: FastifyRequest, { statusCode, elapsedTime }: FastifyReply): void => {
+  const { url, config } = request.routeOptions;
   const labels = {
     environment: request.caller?.environment.name ?? 'none',
-    'http.route': request.routeOptions.url ?? 'none',
+    'http.route': url ?? 'none',
   };
   record('quittance_http_request_duration_seconds', elapsedTime / 1000, {
     ...labels,
+    journey: config.operation?.journey ?? 'none',
     'http.request.method': request.method,
     'http.response.status_code': String(statusCode),
   });

@@ -1,6 +1,7 @@
 import type { Pool } from '../../../shared/db/pool.ts';
 import { everyMs, type Periodic } from '../../../shared/lib/periodic.ts';
 import type { Logger } from '../../../shared/lib/telemetry/logger.ts';
+import { record, secondsSince } from '../../../shared/lib/telemetry/metrics.ts';
 import { claimMails, deleteMail, type MailRow, retryMail } from '../mails/store.ts';
 import { composeMail, type LinkSettings } from './compose.ts';
 import { type Mailer, MailRefused } from './mailer.ts';
@@ -28,8 +29,11 @@ const sendMail = async (deps: Deps, row: MailRow): Promise<void> => {
     logger.warn({ mail_id, kind: row.kind }, 'left a mail of an unknown kind to another version');
     return void (await retryMail(pool, row.mail_id, OF_ANOTHER_VERSION_SECONDS));
   }
+  const startedAt = performance.now();
   try {
     await mailer.send(mail);
+    if (row.link_age !== null)
+      record('quittance_sign_in_mail_seconds', row.link_age + secondsSince(startedAt));
   } catch (error) {
     const refused = error instanceof MailRefused;
     // The server's reply may contain the address, so only the code of the error is logged.

@@ -16,6 +16,8 @@ const Row = z.object({
   token_hash: z.string().nullable(),
   details: z.record(z.string(), z.string()),
   attempts: z.number(),
+  /** Seconds since the sign-in link was requested. Null: another mail. */
+  link_age: z.number().nullable(),
 });
 export type MailRow = z.infer<typeof Row>;
 
@@ -228,7 +230,9 @@ export const claimMails = (db: Db, limit: number): Promise<readonly MailRow[]> =
       ${inOrder} limit ${limit} for update skip locked)
     returning mail_id, to_address, kind, link_id, details, attempts, coalesce(
       (select token_hash from login_links where login_links.link_id = mails.link_id),
-      (select token_hash from reveal_links where reveal_links.link_id = mails.link_id)) as token_hash`);
+      (select token_hash from reveal_links where reveal_links.link_id = mails.link_id)) as token_hash,
+      (select extract(epoch from app_now() - created_at)::float8 from login_links
+        where login_links.link_id = mails.link_id) as link_age`);
 
 /** Releases a claimed mail, which is sent again after the delay. */
 export const retryMail = (db: Db, mailId: bigint, delaySeconds: number): Promise<unknown> =>

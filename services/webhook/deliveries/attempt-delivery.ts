@@ -5,7 +5,7 @@ import { insertOutbox } from '../../../shared/events/outbox.ts';
 import type { Outbox } from '../../../shared/events/relay.ts';
 import { type Clock, isoTime } from '../../../shared/lib/clock.ts';
 import type { Logger } from '../../../shared/lib/telemetry/logger.ts';
-import { count } from '../../../shared/lib/telemetry/metrics.ts';
+import { count, record } from '../../../shared/lib/telemetry/metrics.ts';
 import type { Secrets } from '../endpoints/secrets.ts';
 import { lockEndpoint, recordFailure, recordSuccess } from '../endpoints/store.ts';
 import type { Outcome, Sender } from '../sender/sender.ts';
@@ -75,6 +75,8 @@ const recordOutcome = async (
   });
   relay.dispatch(outbox);
   count('quittance_webhook_attempts_total', 1, { outcome: error ?? 'delivered' });
+  if (due.first_since !== null && statusCode !== null)
+    record('quittance_webhook_first_answer_seconds', (at + durationMs - due.first_since) / 1000);
 };
 
 /** Makes one attempt of a claimed delivery. Never throws: after an error the lease runs out. */

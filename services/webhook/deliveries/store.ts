@@ -58,6 +58,8 @@ const Due = z.object({
   type: z.string(),
   data: z.record(z.string(), z.json()),
   created_at: z.number(),
+  /** When the delivery was made, at its first attempt ever. Later attempts: null. */
+  first_since: z.number().nullable(),
 });
 export type DueRow = z.infer<typeof Due>;
 
@@ -110,10 +112,11 @@ export const claimDue = (
     ), claimed as (
       update deliveries set tries = tries + 1, leased_until = app_now() + ${LEASE}::interval
       from due where deliveries.endpoint_id = due.endpoint_id and deliveries.event_id = due.event_id
-      returning deliveries.endpoint_id, deliveries.event_id, tries
+      returning deliveries.endpoint_id, deliveries.event_id, tries,
+        case when attempts = '[]' then deliveries.created_at end as first_since
     )
     select claimed.endpoint_id, claimed.event_id, tries, url, secret, previous_secret, type,
-      ${dataFor(sql.fragment`due.account_id`)}, created_at
+      ${dataFor(sql.fragment`due.account_id`)}, created_at, first_since
     from claimed join due on due.endpoint_id = claimed.endpoint_id and due.event_id = claimed.event_id
     join events on events.event_id = claimed.event_id`);
 };

@@ -113,6 +113,7 @@ export const deposits = {
     description:
       'Opens a payment at MoonPay or Coinbase Onramp. The provider sends the USDC directly to the wallet. Send ' +
       'the customer’s browser to `redirect_url`. The deposit completes when the transfer is finalized on chain.',
+    journey: 'fund',
     http: { method: 'POST', path: '/v1/deposits/fiat', status: 201 },
     access: ['jwt'],
     authorisedBy: 'nothing',
@@ -136,6 +137,7 @@ export const deposits = {
   }),
   listDeposits: operation({
     summary: 'List deposits',
+    journey: 'read',
     http: { method: 'GET', path: '/v1/deposits', status: 200 },
     access: ['jwt'],
     query: z.strictObject({
@@ -148,6 +150,7 @@ export const deposits = {
   }),
   getDeposit: operation({
     summary: 'Get a deposit',
+    journey: 'read',
     http: { method: 'GET', path: '/v1/deposits/:deposit_id', status: 200 },
     access: ['jwt'],
     params: z.strictObject({ deposit_id: DepositId }),
@@ -159,6 +162,7 @@ export const deposits = {
     description:
       'For MoonPay and Coinbase only, which sign the bytes of the body. Repeated and out-of-order reports are ' +
       'answered with 200 and change nothing. No report completes a deposit: only the transfer on chain does.',
+    journey: 'fund',
     http: { method: 'POST', path: '/v1/providers/:provider/:environment/webhook', status: 200 },
     access: [],
     authorisedBy: 'nothing',

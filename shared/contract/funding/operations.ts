@@ -10,6 +10,7 @@ export const operations = {
   devFund: operation({
     summary: 'Put test USDC into a wallet',
     description: 'Test environment only. At most 10,000 USDC per call.',
+    journey: 'fund',
     http: { method: 'POST', path: '/v1/dev/fund', status: 200 },
     access: ['jwt'],
     authorisedBy: 'nothing',

@@ -49,6 +49,7 @@ export const refunds = {
       'Refunds the net amount or a part of it. Several refunds are possible until the net amount is used up. The ' +
       'fee is not returned. No money moves until the key of the payout address has signed the transaction and it ' +
       'is submitted, within 24 hours. A service key needs no recent sign-in.',
+    journey: 'sell',
     http: { method: 'POST', path: '/v1/refunds', status: 201 },
     access: ['service_key', 'jwt'],
     authorisedBy: { service_key: 'wallet_signature', jwt: 'step_up' },
@@ -72,6 +73,7 @@ export const refunds = {
   submitRefund: operation({
     summary: 'Submit the signed refund, or prepare it again',
     description: 'A repeat with the same transaction returns the same result.',
+    journey: 'sell',
     http: { method: 'POST', path: '/v1/refunds/:refund_id/submit', status: 200 },
     access: ['service_key', 'jwt'],
     authorisedBy: { service_key: 'wallet_signature', jwt: 'wallet_signature' },
@@ -84,6 +86,7 @@ export const refunds = {
   cancelRefund: operation({
     summary: 'Cancel a refund that was not submitted',
     description: 'Final. The reserved part of the settlement is released.',
+    journey: 'sell',
     http: { method: 'POST', path: '/v1/refunds/:refund_id/cancel', status: 200 },
     access: ['service_key', 'jwt'],
     authorisedBy: 'nothing',
@@ -97,6 +100,7 @@ export const refunds = {
     summary: 'List refunds',
     description:
       'A service key lists the refunds of its service. An access token lists the refunds that the account makes and receives, or with `role` one of both.',
+    journey: 'read',
     http: { method: 'GET', path: '/v1/refunds', status: 200 },
     access: ['service_key', 'jwt'],
     query: z.strictObject({
@@ -115,6 +119,7 @@ export const refunds = {
   }),
   getRefund: operation({
     summary: 'Get a refund',
+    journey: 'read',
     http: { method: 'GET', path: '/v1/refunds/:refund_id', status: 200 },
     access: ['service_key', 'jwt'],
     params: byId,

@@ -73,6 +73,7 @@ export const withdrawals = {
     description:
       'The destination is a wallet or a token account of the mint. No money moves until the withdrawal is ' +
       'approved: sign the transaction and submit it to `approve` within 15 minutes.',
+    journey: 'fund',
     http: { method: 'POST', path: '/v1/withdrawals', status: 201 },
     access: ['jwt'],
     authorisedBy: { jwt: 'wallet_signature' },
@@ -92,6 +93,7 @@ export const withdrawals = {
   approveWithdrawal: operation({
     summary: 'Submit the signed withdrawal, or prepare it again',
     description: 'A repeat with the same transaction returns the same result.',
+    journey: 'fund',
     http: { method: 'POST', path: '/v1/withdrawals/:withdrawal_id/approve', status: 200 },
     access: ['jwt'],
     authorisedBy: { jwt: 'step_up' },
@@ -105,6 +107,7 @@ export const withdrawals = {
   cancelWithdrawal: operation({
     summary: 'Cancel a withdrawal that was not submitted',
     description: 'Final. None of its transactions can be submitted any more.',
+    journey: 'fund',
     http: { method: 'POST', path: '/v1/withdrawals/:withdrawal_id/cancel', status: 200 },
     access: ['jwt'],
     authorisedBy: 'nothing',
@@ -116,6 +119,7 @@ export const withdrawals = {
   }),
   listWithdrawals: operation({
     summary: 'List withdrawals',
+    journey: 'read',
     http: { method: 'GET', path: '/v1/withdrawals', status: 200 },
     access: ['jwt'],
     query: z.strictObject({
@@ -128,6 +132,7 @@ export const withdrawals = {
   }),
   getWithdrawal: operation({
     summary: 'Get a withdrawal',
+    journey: 'read',
     http: { method: 'GET', path: '/v1/withdrawals/:withdrawal_id', status: 200 },
     access: ['jwt'],
     params: byId,

@@ -58,6 +58,7 @@ const me = { access: ['jwt'], errors: [] } as const;
 export const accountOperations = {
   getAccount: operation({
     summary: 'Get the account of this sign-in',
+    journey: 'read',
     http: { method: 'GET', path: '/v1/accounts/me', status: 200 },
     ...me,
     output: z
@@ -78,6 +79,7 @@ export const accountOperations = {
       'Money in a linked wallet is its owner’s on the chain and stays there. A wallet that was created here must be empty, because its backup is erased.',
       'At `erase_at` the personal data are erased. Payments are kept under the id of the account. The address can open a new account at once. Export the data first: `quittance account export`.',
     ].join('\n\n'),
+    journey: 'sign-in',
     http: { method: 'POST', path: '/v1/accounts/me/close', status: 200 },
     access: ['jwt'],
     authorisedBy: { jwt: 'step_up' },
@@ -95,6 +97,7 @@ export const accountOperations = {
   }),
   getSettings: operation({
     summary: 'Get the account’s settings',
+    journey: 'read',
     http: { method: 'GET', path: '/v1/accounts/me/settings', status: 200 },
     ...me,
     output: Settings,
@@ -103,6 +106,7 @@ export const accountOperations = {
     summary: 'Change some of the account’s settings',
     description:
       'Omitted fields are unchanged. When the mails about keys are turned off, a last mail reports it.',
+    journey: 'sign-in',
     http: { method: 'PATCH', path: '/v1/accounts/me/settings', status: 200 },
     ...me,
     authorisedBy: { jwt: 'step_up' },
@@ -127,6 +131,7 @@ export const accountOperations = {
   }),
   listPasskeys: operation({
     summary: 'List the account’s passkeys',
+    journey: 'read',
     http: { method: 'GET', path: '/v1/accounts/me/passkeys', status: 200 },
     ...me,
     query: z.strictObject(pageQuery),
@@ -134,6 +139,7 @@ export const accountOperations = {
   }),
   deletePasskey: operation({
     summary: 'Remove a passkey, which can then no longer sign in',
+    journey: 'sign-in',
     http: { method: 'DELETE', path: '/v1/accounts/me/passkeys/:passkey_id', status: 204 },
     access: ['jwt'],
     authorisedBy: { jwt: 'step_up' },
@@ -148,6 +154,7 @@ export const accountOperations = {
     description:
       'The keys of all its services and delegates. Only the beginning of a key is stored beside its hash, so that you ' +
       'recognise it.',
+    journey: 'read',
     http: { method: 'GET', path: '/v1/keys', status: 200 },
     ...me,
     query: z.strictObject(pageQuery),
@@ -176,6 +183,7 @@ export const accountOperations = {
     description:
       'A sign-in of a device that has ended, by itself or by its program, is listed while a delegate that it made ' +
       'works. DELETE of it ends them.',
+    journey: 'read',
     http: { method: 'GET', path: '/v1/accounts/me/sessions', status: 200 },
     ...me,
     query: z.strictObject(pageQuery),
@@ -211,6 +219,7 @@ export const accountOperations = {
     description:
       'The delegates that a device made with it are deleted, and their keys are revoked. This is so for a sign-in ' +
       'that has ended before, too.',
+    journey: 'sign-in',
     http: { method: 'DELETE', path: '/v1/accounts/me/sessions/:session_id', status: 204 },
     access: ['jwt'],
     authorisedBy: 'nothing',

@@ -14,6 +14,7 @@ export const approvalOperations = {
     description:
       'The answer is the argument of navigator.credentials.get, in its JSON form. The challenge is a hash of the ' +
       'quote, the amount and the payee, so the signature approves nothing else. Valid for 5 minutes.',
+    journey: 'agent',
     http: { method: 'POST', path: '/v1/approvals/:approval_id/options', status: 200 },
     authorisedBy: 'nothing',
     ...shared,
@@ -29,6 +30,7 @@ export const approvalOperations = {
   approve: operation({
     summary: 'Approve a payment with a passkey',
     description: 'The payment is made when the delegate repeats its attempt. The limits are evaluated then.',
+    journey: 'agent',
     http: { method: 'POST', path: '/v1/approvals/:approval_id/approve', status: 200 },
     authorisedBy: { jwt: 'passkey' },
     ...shared,

@@ -128,6 +128,7 @@ export const delegateOperations = {
   createDelegate: operation({
     summary: 'Create a delegate and its key',
     description: 'The api_key is shown only in this answer.',
+    journey: 'agent',
     http: { method: 'POST', path: '/v1/delegates', status: 201 },
     access: ['jwt'],
     authorisedBy: { jwt: 'step_up' },
@@ -166,6 +167,7 @@ export const delegateOperations = {
   }),
   listDelegates: operation({
     summary: 'List delegates',
+    journey: 'read',
     http: { method: 'GET', path: '/v1/delegates', status: 200 },
     access: ['jwt'],
     query: z.strictObject({
@@ -180,6 +182,7 @@ export const delegateOperations = {
   }),
   getOwnDelegate: operation({
     summary: 'Get the delegate of this key, with its limits and what is spent, held and remaining',
+    journey: 'agent',
     http: { method: 'GET', path: '/v1/delegates/me', status: 200 },
     access: ['delegate_key'],
     output: Delegate,
@@ -187,6 +190,7 @@ export const delegateOperations = {
   }),
   getDelegate: operation({
     summary: 'Get a delegate',
+    journey: 'read',
     http: { method: 'GET', path: '/v1/delegates/:delegate_id', status: 200 },
     access: ['jwt'],
     params: byId,
@@ -197,6 +201,7 @@ export const delegateOperations = {
     summary: 'Change a delegate',
     description:
       'Null removes a limit. A limit that is lowered below what is held and spent makes `remaining` 0. It never undoes a payment.',
+    journey: 'agent',
     http: { method: 'PATCH', path: '/v1/delegates/:delegate_id', status: 200 },
     access: ['jwt'],
     authorisedBy: { jwt: 'step_up' },
@@ -235,6 +240,7 @@ export const delegateOperations = {
     description:
       'Its past payments remain. A payment that was accepted before is still carried out. Its authorizations are closed: ' +
       'what was used of them is paid.',
+    journey: 'agent',
     http: { method: 'DELETE', path: '/v1/delegates/:delegate_id', status: 204 },
     access: ['jwt'],
     authorisedBy: 'nothing',
@@ -246,6 +252,7 @@ export const delegateOperations = {
   }),
   rotateDelegateKey: operation({
     ...rotating,
+    journey: 'agent',
     http: { method: 'POST', path: '/v1/delegates/:delegate_id/key/rotate', status: 200 },
     access: ['delegate_key', 'jwt'],
     authorisedBy: { delegate_key: 'current_key', jwt: 'step_up' },
@@ -254,6 +261,7 @@ export const delegateOperations = {
   }),
   revealDelegateKey: operation({
     ...revealing,
+    journey: 'agent',
     http: { method: 'POST', path: '/v1/delegates/:delegate_id/key/reveal', status: 200 },
     authorisedBy: { jwt: 'step_up' },
     notes: ['key_reveal'],
@@ -261,6 +269,7 @@ export const delegateOperations = {
   }),
   verifyDelegateReveal: operation({
     ...verifyingReveal,
+    journey: 'agent',
     http: { method: 'POST', path: '/v1/delegates/:delegate_id/key/reveal/verify', status: 200 },
     authorisedBy: { none: 'mailed_link' },
     params: byId,

@@ -66,6 +66,7 @@ export const deviceOperations = {
     description:
       'Show the person `user_code` and `verification_uri`, and poll `POST /v1/auth/device/token` every `interval` ' +
       'seconds. As RFC 8628 specifies it, in JSON.',
+    journey: 'sign-in',
     http: { method: 'POST', path: '/v1/auth/device', status: 200 },
     access: [],
     authorisedBy: 'nothing',
@@ -104,6 +105,7 @@ export const deviceOperations = {
       '202 while nobody has decided. rate_limited is slow_down of RFC 8628: poll again after Retry-After, and less ' +
       'often from then on. forbidden: the person has denied it, or the account is frozen. ' +
       'unauthorized: the code is unknown, has expired or was used.',
+    journey: 'sign-in',
     http: {
       method: 'POST',
       path: '/v1/auth/device/token',
@@ -129,6 +131,7 @@ export const deviceOperations = {
   }),
   readDeviceSignIn: operation({
     summary: 'Get what a device asks for, by the code that it shows',
+    journey: 'sign-in',
     http: { method: 'POST', path: '/v1/auth/device/read', status: 200 },
     access: ['jwt'],
     authorisedBy: 'nothing',
@@ -152,6 +155,7 @@ export const deviceOperations = {
       'An allowed device gets a sign-in of this account, which GET /v1/accounts/me/sessions lists. The first ' +
       'decision stands: another one is conflict. The device reads, pays within the limits of the account, and creates ' +
       'delegates with limits, which end with its sign-in.',
+    journey: 'sign-in',
     http: { method: 'POST', path: '/v1/auth/device/decide', status: 200 },
     access: ['jwt'],
     authorisedBy: { jwt: 'step_up' },

@@ -12,6 +12,7 @@ export const securityOperations = {
     summary: 'List the security events of the account',
     description:
       'Sign-ins, and changes of passkeys, keys and payout addresses, for 90 days. Revoke what you do not recognise.',
+    journey: 'read',
     http: { method: 'GET', path: '/v1/accounts/me/security-events', status: 200 },
     access: ['jwt'],
     query: z.strictObject(pageQuery),
@@ -53,6 +54,7 @@ export const securityOperations = {
     description:
       'Call it before you read lists to keep them elsewhere, as `quittance account export` and the console do. The ' +
       'owner sees it in the security events, and is mailed about an export of the whole account. It reads nothing.',
+    journey: 'sign-in',
     http: { method: 'POST', path: '/v1/accounts/me/exports', status: 204 },
     access: ['jwt'],
     authorisedBy: 'nothing',

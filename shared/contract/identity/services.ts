@@ -233,6 +233,7 @@ export const serviceOperations = {
   createService: operation({
     summary: 'Create a vendor service and its API key',
     description: 'The api_key is shown only in this answer.',
+    journey: 'sell',
     http: { method: 'POST', path: '/v1/services', status: 201 },
     access: ['jwt'],
     authorisedBy: 'nothing',
@@ -245,6 +246,7 @@ export const serviceOperations = {
   }),
   listServices: operation({
     summary: 'List vendor services',
+    journey: 'read',
     http: { method: 'GET', path: '/v1/services', status: 200 },
     access: ['jwt'],
     query: z.strictObject(pageQuery),
@@ -253,6 +255,7 @@ export const serviceOperations = {
   }),
   getService: operation({
     summary: 'Get a vendor service',
+    journey: 'read',
     http: { method: 'GET', path: '/v1/services/:service_id', status: 200 },
     access: ['jwt'],
     params: byId,
@@ -264,6 +267,7 @@ export const serviceOperations = {
     description:
       'Without a service, so that a form can show it before the price is saved. A price whose `net_amount` is 0 ' +
       'cannot be the price of a service.',
+    journey: 'read',
     http: { method: 'GET', path: '/v1/services/fee', status: 200 },
     access: ['jwt'],
     query: z.strictObject({ price: MicroUsdc.describe('A price in micro-units') }),
@@ -285,6 +289,7 @@ export const serviceOperations = {
       'The owner is notified of a new payout address, and of other `allowed_ips`, by mail. In live a new payout address ' +
       'takes effect after 24 hours. Until then, setting the current address again cancels the change. A change of ' +
       '`allowed_ips` applies within a second.',
+    journey: 'sell',
     http: { method: 'PATCH', path: '/v1/services/:service_id', status: 200 },
     access: ['jwt'],
     authorisedBy: { jwt: 'step_up' },
@@ -309,6 +314,7 @@ export const serviceOperations = {
       'Reads the TXT record that `domain.record` of the service names. It is also looked for every few hours: a ' +
       'proof that is gone is shown no more, and one that cannot be read is shown for ' +
       `${DOMAIN_PROVEN_HOURS} hours after it was last seen.`,
+    journey: 'sell',
     http: { method: 'POST', path: '/v1/services/:service_id/domain/check', status: 200 },
     access: ['jwt'],
     authorisedBy: 'nothing',
@@ -322,6 +328,7 @@ export const serviceOperations = {
     description:
       'Refused while quotes or settlements are open, unless `mode` is `close`. A closing service creates no new ' +
       'quotes. Redeem, verify, consume and refunds work until 30 days after the last redeem window.',
+    journey: 'sell',
     http: { method: 'DELETE', path: '/v1/services/:service_id', status: 204 },
     access: ['jwt'],
     authorisedBy: 'nothing',
@@ -337,6 +344,7 @@ export const serviceOperations = {
   }),
   rotateServiceKey: operation({
     ...rotating,
+    journey: 'sell',
     http: { method: 'POST', path: '/v1/services/:service_id/key/rotate', status: 200 },
     access: ['service_key', 'jwt'],
     authorisedBy: { service_key: 'current_key', jwt: 'step_up' },
@@ -345,6 +353,7 @@ export const serviceOperations = {
   }),
   revealServiceKey: operation({
     ...revealing,
+    journey: 'sell',
     http: { method: 'POST', path: '/v1/services/:service_id/key/reveal', status: 200 },
     authorisedBy: { jwt: 'step_up' },
     notes: ['key_reveal'],
@@ -352,6 +361,7 @@ export const serviceOperations = {
   }),
   verifyServiceReveal: operation({
     ...verifyingReveal,
+    journey: 'sell',
     http: { method: 'POST', path: '/v1/services/:service_id/key/reveal/verify', status: 200 },
     authorisedBy: { none: 'mailed_link' },
     params: byId,

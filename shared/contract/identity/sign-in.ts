@@ -141,6 +141,7 @@ export const signInOperations = {
     summary: 'Create an account by a mailed sign-in link',
     description:
       'The account is created when the link is used. The answer is the same for known and unknown addresses.',
+    journey: 'sign-in',
     http: { method: 'POST', path: '/v1/accounts', status: 202 },
     access: [],
     authorisedBy: 'nothing',
@@ -149,6 +150,7 @@ export const signInOperations = {
   }),
   requestMagicLink: operation({
     summary: 'Mail a sign-in link',
+    journey: 'sign-in',
     http: { method: 'POST', path: '/v1/auth/magic-link', status: 202 },
     access: [],
     authorisedBy: 'nothing',
@@ -160,6 +162,7 @@ export const signInOperations = {
     description:
       'For the page that a link opens, which shows the address before the person signs in. same_browser is false ' +
       'if the link was requested by another browser or by no page.',
+    journey: 'sign-in',
     http: { method: 'POST', path: '/v1/auth/magic-link/read', status: 200 },
     access: [],
     authorisedBy: 'nothing',
@@ -186,6 +189,7 @@ export const signInOperations = {
     description:
       'For the page that waits for a sign-in. It reads the newest link that was requested with the browser’s ' +
       'cookie. Other clients get none.',
+    journey: 'sign-in',
     http: { method: 'POST', path: '/v1/auth/magic-link/follow', status: 200 },
     access: [],
     authorisedBy: 'nothing',
@@ -211,6 +215,7 @@ export const signInOperations = {
       'A link is valid for 15 minutes, once. The newest three links of an address work until one is used. The ' +
       'first sign-in creates the account. With refresh_in: cookie, a link that was requested by another browser or by no page needs the ' +
       'email that the person has confirmed. Without it the answer is conflict, and the link remains valid.',
+    journey: 'sign-in',
     http: { method: 'POST', path: '/v1/auth/magic-link/verify', status: 200 },
     access: [],
     authorisedBy: { none: 'mailed_link' },
@@ -235,6 +240,7 @@ export const signInOperations = {
     summary: 'Begin to register a passkey',
     description:
       'The answer is the argument of navigator.credentials.create, in its JSON form. Valid for 5 minutes.',
+    journey: 'sign-in',
     http: { method: 'POST', path: '/v1/auth/passkey/register/options', status: 200 },
     authorisedBy: { jwt: 'step_up' },
     ...registering,
@@ -246,6 +252,7 @@ export const signInOperations = {
   passkeyRegisterVerify: operation({
     summary: 'Register a passkey',
     description: 'An account may have several passkeys. The owner is notified by mail.',
+    journey: 'sign-in',
     http: { method: 'POST', path: '/v1/auth/passkey/register/verify', status: 201 },
     authorisedBy: { jwt: 'step_up' },
     notes: ['passkey_added'],
@@ -264,6 +271,7 @@ export const signInOperations = {
     summary: 'Begin to sign in with a passkey',
     description:
       'The answer is the argument of navigator.credentials.get, in its JSON form. Valid for 5 minutes.',
+    journey: 'sign-in',
     http: { method: 'POST', path: '/v1/auth/passkey/login/options', status: 200 },
     access: [],
     authorisedBy: 'nothing',
@@ -275,6 +283,7 @@ export const signInOperations = {
   }),
   passkeyLoginVerify: operation({
     summary: 'Sign in with a passkey',
+    journey: 'sign-in',
     http: { method: 'POST', path: '/v1/auth/passkey/login/verify', status: 200 },
     access: [],
     authorisedBy: { none: 'passkey' },
@@ -295,6 +304,7 @@ export const signInOperations = {
     description:
       'A refresh token is rotated at every use. Reuse of an old token ends the sign-in. Without refresh_token, ' +
       'the token of the cookie is used, and the next one is set in the cookie.',
+    journey: 'sign-in',
     http: { method: 'POST', path: '/v1/auth/refresh', status: 200 },
     access: [],
     authorisedBy: { none: 'refresh_token' },
@@ -314,6 +324,7 @@ export const signInOperations = {
   }),
   logout: operation({
     summary: 'End this sign-in immediately',
+    journey: 'sign-in',
     http: { method: 'POST', path: '/v1/auth/logout', status: 204 },
     access: ['jwt'],
     authorisedBy: 'nothing',

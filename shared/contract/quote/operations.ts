@@ -80,6 +80,7 @@ export const operations = {
     description:
       'A quote is a signed price: amount, currency, expiry and scope. It can be paid at most once. With `capture`, the ' +
       'amount is a ceiling: the payer authorizes it, and pays what is captured.',
+    journey: 'sell',
     http: { method: 'POST', path: '/v1/quote', status: 201 },
     access: ['service_key'],
     authorisedBy: 'nothing',
@@ -153,6 +154,7 @@ export const operations = {
   }),
   list: operation({
     summary: 'List quotes',
+    journey: 'read',
     http: { method: 'GET', path: '/v1/quotes', status: 200 },
     access: ['service_key', 'jwt'],
     query: z.strictObject({
@@ -165,6 +167,7 @@ export const operations = {
   }),
   get: operation({
     summary: 'Get a quote',
+    journey: 'read',
     http: { method: 'GET', path: '/v1/quotes/:quote_id', status: 200 },
     access: ['service_key', 'jwt'],
     params: z.strictObject({ quote_id: QuoteId }),

@@ -102,6 +102,7 @@ export const paymentLinkOperations = {
     description:
       'A link is one price with a title. Its page lets people pay with a wallet of the browser or with an account, and ' +
       'needs no server of yours. Each payment is a settlement of the service, and is redeemed when it is confirmed.',
+    journey: 'sell',
     http: { method: 'POST', path: '/v1/payment-links', status: 201 },
     access,
     authorisedBy: 'nothing',
@@ -129,6 +130,7 @@ export const paymentLinkOperations = {
   }),
   listPaymentLinks: operation({
     summary: 'List payment links',
+    journey: 'read',
     http: { method: 'GET', path: '/v1/payment-links', status: 200 },
     access,
     query: z.strictObject({
@@ -140,6 +142,7 @@ export const paymentLinkOperations = {
   }),
   getPaymentLink: operation({
     summary: 'Get a payment link',
+    journey: 'read',
     http: { method: 'GET', path: '/v1/payment-links/:payment_link_id', status: 200 },
     access,
     params,
@@ -150,6 +153,7 @@ export const paymentLinkOperations = {
     summary: 'Deactivate a payment link',
     description:
       'Its page offers no payment from now on. A page that is open already can pay for up to ten minutes. This is final.',
+    journey: 'sell',
     http: { method: 'POST', path: '/v1/payment-links/:payment_link_id/deactivate', status: 200 },
     access,
     authorisedBy: 'nothing',
@@ -162,6 +166,7 @@ export const paymentLinkOperations = {
     summary: 'Open a payment link',
     description:
       'Called by the page of the link. The answer is a signed quote of ten minutes, whose scope names the link.',
+    journey: 'pay',
     http: { method: 'POST', path: '/v1/payment-links/:payment_link_id/quote', status: 200 },
     access: [],
     authorisedBy: 'nothing',

@@ -27,6 +27,7 @@ export const accountLimitOperations = {
     description:
       'These limits bind payments with an access token, to services and to other vendors. A person’s sign-in of the ' +
       'last 5 minutes may exceed them, that of a device never does. Its payments count in the day, too. A delegate has limits of its own.',
+    journey: 'read',
     http: { method: 'GET', path: '/v1/accounts/me/limits', status: 200 },
     access: ['jwt'],
     output: AccountLimits,
@@ -36,6 +37,7 @@ export const accountLimitOperations = {
     summary: 'Change what a sign-in may pay',
     description:
       'Omitted fields are unchanged. A change is mailed to the owner. A limit that is lowered never undoes a payment.',
+    journey: 'agent',
     http: { method: 'PATCH', path: '/v1/accounts/me/limits', status: 200 },
     access: ['jwt'],
     authorisedBy: { jwt: 'step_up' },

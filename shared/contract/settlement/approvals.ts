@@ -64,6 +64,7 @@ export const approvalOperations = {
   listApprovals: operation({
     summary: 'List approvals',
     description: 'A delegate key lists those of its own payments.',
+    journey: 'read',
     http: { method: 'GET', path: '/v1/approvals', status: 200 },
     access: ['jwt', 'delegate_key'],
     query: z.strictObject({
@@ -75,6 +76,7 @@ export const approvalOperations = {
   }),
   getApproval: operation({
     summary: 'Get an approval',
+    journey: 'read',
     http: { method: 'GET', path: '/v1/approvals/:approval_id', status: 200 },
     access: ['jwt', 'delegate_key'],
     params: byId,
@@ -84,6 +86,7 @@ export const approvalOperations = {
   denyApproval: operation({
     summary: 'Deny a payment that waits for approval',
     description: 'A repeat, also of an approved one that is not used yet, denies it.',
+    journey: 'agent',
     http: { method: 'POST', path: '/v1/approvals/:approval_id/deny', status: 200 },
     access: ['jwt'],
     authorisedBy: 'nothing',

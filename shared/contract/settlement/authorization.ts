@@ -146,6 +146,7 @@ export const authorizationOperations = {
       'none. A repeat with the same usage_id records nothing more and returns the same answer; 30 days after the ' +
       'settlement is final it returns the total. Use that is answered with 200 while the authorization is open is ' +
       'captured when the window ends, unless the vendor captures or voids before.',
+    journey: 'deliver',
     http: { method: 'POST', path: '/v1/settlements/:settlement_id/usage', status: 200 },
     ...served,
     limits: [{ points: 1200, windowSeconds: 60, per: 'account' }],
@@ -189,6 +190,7 @@ export const authorizationOperations = {
       'Pays what was used, or with `capture` manual an amount up to the ceiling, by one transfer, and releases the ' +
       'rest. An authorization is captured once. A repeat returns the same capture. An amount that is larger than ' +
       'what was reported as used needs the settlement token.',
+    journey: 'deliver',
     http: {
       method: 'POST',
       path: '/v1/settlements/:settlement_id/capture',
@@ -229,6 +231,7 @@ export const authorizationOperations = {
     description:
       'Ends it without a payment and releases what it holds. Refused if use was reported, unless `discard_usage` is ' +
       'true. A repeat returns the same answer.',
+    journey: 'deliver',
     http: { method: 'POST', path: '/v1/settlements/:settlement_id/void', status: 200 },
     ...served,
     limits: [{ points: 60, windowSeconds: 60, per: 'account' }],
@@ -258,6 +261,7 @@ export const authorizationOperations = {
       'For the payer: a sign-in of the account, or the delegate key that opened it. No further use is accepted, and the ' +
       'rest is released. What was reported as used is captured; nothing more, whatever the mode of its quote. A repeat ' +
       'returns what has become of it.',
+    journey: 'pay',
     http: { method: 'POST', path: '/v1/settlements/:settlement_id/close', status: 200 },
     access: ['jwt', 'delegate_key'],
     authorisedBy: 'nothing',

@@ -147,6 +147,7 @@ export const declineOperations = {
       'Payments of quotes that were refused, with the reason. A service key lists those of its service’s quotes. An ' +
       'access token lists the account’s own, or with `role=vendor` those of the quotes of all its services. A ' +
       'delegate key lists its own.',
+    journey: 'read',
     http: { method: 'GET', path: '/v1/declines', status: 200 },
     access: ['service_key', 'jwt', 'delegate_key'],
     query: z.strictObject({

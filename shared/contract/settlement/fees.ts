@@ -11,6 +11,7 @@ export const feeOperations = {
       'A payment by x402 transfers the exact price, so its fee accrues: the largest of 0.5 %, 0.002 USDC and the ' +
       'cost of its transaction. A payment that fails returns its fee, unless the chain has included and refused its ' +
       'transaction. Beyond the credit, x402 payments are refused with `facilitator_credit_exhausted`.',
+    journey: 'read',
     http: { method: 'GET', path: '/v1/accounts/me/fees', status: 200 },
     access: ['jwt', 'service_key'],
     output: z
@@ -32,6 +33,7 @@ export const feeOperations = {
     description:
       'Settle it with `POST /v1/settle`, from a wallet of any account: its scope names the account whose fees it pays. ' +
       'What is paid beyond the owed sum counts for later fees.',
+    journey: 'sell',
     http: { method: 'POST', path: '/v1/accounts/me/fee-quote', status: 201 },
     access: ['jwt'],
     authorisedBy: 'nothing',

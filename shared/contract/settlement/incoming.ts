@@ -60,6 +60,7 @@ export const incomingOperations = {
     description:
       'The payment page builds the transaction of a payment by itself, so that no server decides what a wallet signs. ' +
       'A transaction with this blockhash can be paid for about a minute.',
+    journey: 'pay',
     http: { method: 'GET', path: '/v1/blockhash', status: 200 },
     access: [],
     environment: { field: 'environment' },
@@ -80,6 +81,7 @@ export const incomingOperations = {
     description:
       'The values of a 402 of these protocols: network, mint, the fee payer that co-signs, the payout address of ' +
       'the service, and the fee. They change rarely; read them again every few minutes.',
+    journey: 'deliver',
     http: { method: 'GET', path: '/v1/settlements/foreign/terms', status: 200 },
     access: ['service_key'],
     output: z
@@ -109,6 +111,7 @@ export const incomingOperations = {
       'offer. The platform checks the signed bytes, co-signs, and waits for the confirmation. The settlement is ' +
       'redeemed in the same step: deliver only if `replayed` is false or the `redeem_id` is yours. A repeat of the ' +
       'same transaction never pays twice. After 202, repeat the call.',
+    journey: 'deliver',
     http: {
       method: 'POST',
       path: '/v1/settlements/foreign',
@@ -151,6 +154,7 @@ export const incomingOperations = {
       'A payment whose success was handed out, but whose vendor did not deliver. The next settle of the same payload ' +
       'gets the success again. `redeem_id` names the success that was not delivered, so a repeat of this call makes no ' +
       'further one available: the `hand_out_id` of its answer, or the `redeem_id` of the settlement.',
+    journey: 'deliver',
     http: { method: 'POST', path: '/v1/settlements/:settlement_id/reissue', status: 200 },
     access: ['service_key', 'jwt'],
     authorisedBy: 'nothing',

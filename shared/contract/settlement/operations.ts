@@ -159,6 +159,7 @@ export const operations = {
       'and the action `read_settlement`. This holds for all credentials of the account. Of a quote with `capture` the ' +
       'ceiling is held, and the call answers `authorized` at once; what is used is paid later. Of a quote with `extends` ' +
       'that authorization is extended, and the answer is about it.',
+    journey: 'pay',
     http: {
       method: 'POST',
       path: '/v1/settle',
@@ -198,6 +199,7 @@ export const operations = {
     summary: 'Redeem a settlement',
     description:
       'Authorizes the delivery. It succeeds once. Deliver only if `replayed` is false or the `redeem_id` is yours.',
+    journey: 'deliver',
     http: { method: 'POST', path: '/v1/settlements/:settlement_id/redeem', status: 200 },
     access: ['service_key'],
     authorisedBy: 'nothing',
@@ -229,6 +231,7 @@ export const operations = {
       'For quotes whose scope has integer `units` (1 to 1e9), so that one payment covers many small calls. The ' +
       'first consume redeems the settlement. Units can be consumed for 30 days after it. A repeat with the same ' +
       'request_id consumes nothing more and returns the same answer.',
+    journey: 'deliver',
     http: { method: 'POST', path: '/v1/settlements/:settlement_id/consume', status: 200 },
     access: ['service_key'],
     authorisedBy: 'nothing',
@@ -253,6 +256,7 @@ export const operations = {
   }),
   verify: operation({
     summary: 'Verify a settlement without consuming it',
+    journey: 'deliver',
     http: { method: 'POST', path: '/v1/settlements/:settlement_id/verify', status: 200 },
     access: ['service_key'],
     authorisedBy: 'nothing',
@@ -282,6 +286,7 @@ export const operations = {
     summary: 'List settlements',
     description:
       'A service key lists the settlements of its service. An access token lists the account’s payments, or with `role=vendor` the settlements of all its services. A delegate key lists its own payments.',
+    journey: 'read',
     http: { method: 'GET', path: '/v1/settlements', status: 200 },
     access: ['service_key', 'jwt', 'delegate_key'],
     query: z.strictObject({
@@ -302,6 +307,7 @@ export const operations = {
   }),
   get: operation({
     summary: 'Get a settlement',
+    journey: 'read',
     http: { method: 'GET', path: '/v1/settlements/:settlement_id', status: 200 },
     access: ['service_key', 'jwt', 'delegate_key'],
     params: z.strictObject({ settlement_id: SettlementId }),

@@ -135,6 +135,7 @@ export const outgoingOperations = {
       'with the same payment_attempt_id returns the same signed payment and never pays twice. The vendor, or its ' +
       'facilitator, broadcasts it. A delegate needs `external`, and its limits apply. Send the vendor’s answer to ' +
       '`POST /v1/payments/:settlement_id/report`.',
+    journey: 'pay',
     http: { method: 'POST', path: '/v1/payments', status: 200 },
     access: ['jwt', 'delegate_key'],
     authorisedBy: { jwt: 'account_limits', delegate_key: 'delegate_limits' },
@@ -192,6 +193,7 @@ export const outgoingOperations = {
     description:
       'A hint, so that the payment is seen sooner. The chain decides: a report of a failure releases nothing, ' +
       'because the vendor may still use the signed payment.',
+    journey: 'pay',
     http: { method: 'POST', path: '/v1/payments/:settlement_id/report', status: 200 },
     access: ['jwt', 'delegate_key'],
     authorisedBy: 'nothing',

@@ -44,6 +44,7 @@ export const paymentLinkOperations = {
       'the memo of the quote, and leaves the signature of the fee payer empty. It is signed only after the payment ' +
       'is recorded as the one payment of its quote. A repeat never pays twice. After 202, repeat the call. Only calls ' +
       'with the secret of the first one are told what was paid; others get `quote_already_settled`.',
+    journey: 'pay',
     http: {
       method: 'POST',
       path: '/v1/payment-links/payments',
@@ -75,6 +76,7 @@ export const paymentLinkOperations = {
     description:
       'Called by the page, with its link and the secret of whose hash its code is. Nobody who only sees the code can ' +
       'call it. `failed`: no money moved, and the code can be scanned again.',
+    journey: 'pay',
     http: { method: 'POST', path: '/v1/payment-links/phone-payments', status: 200 },
     access: [],
     authorisedBy: 'nothing',

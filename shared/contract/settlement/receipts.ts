@@ -140,6 +140,7 @@ export const receiptOperations = {
       `\`${RECEIPT_TYPE}\`, the \`alg\` \`EdDSA\`, and an \`env\` equal to that of the kid. The SDK does this with ` +
       '`verifyReceipt`. A receipt states what was known at its `iat`: get it again after a refund. It exists once the ' +
       'payment is confirmed; before that the call answers `conflict`.',
+    journey: 'read',
     http: { method: 'GET', path: '/v1/settlements/:settlement_id/receipt', status: 200 },
     access: ['service_key', 'jwt', 'delegate_key'],
     params: z.strictObject({ settlement_id: SettlementId }),

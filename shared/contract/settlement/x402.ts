@@ -135,6 +135,7 @@ const LIMIT = { windowSeconds: 60, per: 'account' } as const;
 export const x402Operations = {
   x402Supported: operation({
     summary: 'The payment kinds of this x402 facilitator',
+    journey: 'deliver',
     http: { method: 'GET', path: '/v1/x402/supported', status: 200 },
     access: ['service_key'],
     output: z
@@ -172,6 +173,7 @@ export const x402Operations = {
     description:
       'Checks the signed bytes, simulates them and writes nothing. A refused payment is answered with 200, ' +
       '`isValid: false`, the reason of x402, and `error`.',
+    journey: 'deliver',
     http: { method: 'POST', path: '/v1/x402/verify', status: 200 },
     access: ['service_key'],
     authorisedBy: 'nothing',
@@ -191,6 +193,7 @@ export const x402Operations = {
       'Co-signs, broadcasts and waits for the confirmation. The success of a payment is handed out once. A refused ' +
       'payment is answered with 200, `success: false`, the reason of x402, and `error`. A failure is reported only ' +
       'if no money moved and none will. If the outcome is unknown, the answer is 202 without JSON: repeat the call.',
+    journey: 'deliver',
     http: { method: 'POST', path: '/v1/x402/settle', status: 200 },
     access: ['service_key'],
     authorisedBy: { service_key: 'wallet_signature' },

@@ -129,6 +129,7 @@ export const operations = {
     summary: 'Link an existing wallet',
     description:
       'A public key belongs to one account. A repeat that changes nothing returns the same wallet.',
+    journey: 'fund',
     http: { method: 'POST', path: '/v1/wallets', status: 201 },
     access: ['jwt'],
     authorisedBy: { jwt: 'step_up' },
@@ -142,6 +143,7 @@ export const operations = {
     summary: 'Provision a wallet for a key pair that the user’s client has generated',
     description:
       'Links the wallet and creates its token account, which the platform pays for. The private key never reaches the service.',
+    journey: 'fund',
     http: { method: 'POST', path: '/v1/wallets/provision', status: 201 },
     access: ['jwt'],
     authorisedBy: { jwt: 'step_up' },
@@ -161,6 +163,7 @@ export const operations = {
   }),
   list: operation({
     summary: 'List wallets with balance and delegation',
+    journey: 'read',
     http: { method: 'GET', path: '/v1/wallets', status: 200 },
     access: ['jwt'],
     query: z.strictObject(pageQuery),
@@ -170,6 +173,7 @@ export const operations = {
   backup: operation({
     summary: 'Get the backup of a provisioned wallet',
     description: 'Returns the stored ciphertext.',
+    journey: 'fund',
     http: { method: 'GET', path: '/v1/wallets/:wallet_id/backup', status: 200 },
     access: ['jwt'],
     authorisedBy: { jwt: 'step_up' },
@@ -183,6 +187,7 @@ export const operations = {
     summary: 'Replace the backup of a provisioned wallet',
     description:
       'For a backup that further devices can open. The proof shows that the caller holds the key. A repeat returns the same answer.',
+    journey: 'fund',
     http: { method: 'PATCH', path: '/v1/wallets/:wallet_id/backup', status: 200 },
     access: ['jwt'],
     authorisedBy: { jwt: 'step_up' },
@@ -203,6 +208,7 @@ export const operations = {
   }),
   onboarding: operation({
     summary: 'Prepare the transaction that lets the platform spend up to a spending limit',
+    journey: 'fund',
     http: { method: 'POST', path: '/v1/wallets/:wallet_id/onboarding', status: 200 },
     access: ['jwt'],
     authorisedBy: { jwt: 'wallet_signature' },
@@ -215,12 +221,14 @@ export const operations = {
   }),
   delegate: operation({
     summary: 'Submit the signed delegation, or prepare it again',
+    journey: 'fund',
     http: { method: 'POST', path: '/v1/wallets/:wallet_id/delegate', status: 200 },
     authorisedBy: { jwt: 'wallet_signature' },
     ...byOwnersSignature,
   }),
   revoke: operation({
     summary: 'Prepare or submit the transaction that ends the delegation',
+    journey: 'fund',
     http: { method: 'POST', path: '/v1/wallets/:wallet_id/revoke', status: 200 },
     authorisedBy: { jwt: 'wallet_signature' },
     ...byOwnersSignature,

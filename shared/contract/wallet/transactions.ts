@@ -85,6 +85,7 @@ export const transactionOperations = {
       'transfer that a fork has finally undone remains in the list as reversed. A delegate key lists its own ' +
       'payments and their refunds. Attempts that are under way or have failed are listed with their own objects, ' +
       'for instance by GET /v1/settlements.',
+    journey: 'read',
     http: { method: 'GET', path: '/v1/transactions', status: 200 },
     access: ['jwt', 'delegate_key'],
     query: z.strictObject({
@@ -113,6 +114,7 @@ export const transactionOperations = {
     description:
       'Sums the payments made from `from` up to `to`: at most 366 days, by default the last 30 UTC days including ' +
       'today. Payments that were reversed on chain are not counted.',
+    journey: 'read',
     http: { method: 'GET', path: '/v1/spending/summary', status: 200 },
     access: ['jwt', 'delegate_key'],
     query: z.strictObject({
@@ -155,6 +157,7 @@ export const transactionOperations = {
     description:
       'Sums the payments received from `from` up to `to`: at most 366 days, by default the last 30 UTC days including ' +
       'today. Payments that were reversed on chain are not counted. A service key sums the sales of its service.',
+    journey: 'read',
     http: { method: 'GET', path: '/v1/sales/summary', status: 200 },
     access: ['jwt', 'service_key'],
     query: z.strictObject({

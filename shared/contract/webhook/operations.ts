@@ -206,6 +206,7 @@ export const operations = {
       'answer within 15 s acknowledges the event. Otherwise delivery is attempted 8 times over three days. ' +
       'Delivery is at least once, in no guaranteed order. ' +
       `An account has at most ${MAX_ENDPOINTS} endpoints.`,
+    journey: 'sell',
     http: { method: 'POST', path: '/v1/webhook-endpoints', status: 201 },
     access: ['jwt'],
     authorisedBy: { jwt: 'step_up' },
@@ -226,6 +227,7 @@ export const operations = {
   }),
   listEndpoints: operation({
     summary: 'List webhook endpoints',
+    journey: 'read',
     http: { method: 'GET', path: '/v1/webhook-endpoints', status: 200 },
     access: ['jwt'],
     query: z.strictObject(pageQuery),
@@ -234,6 +236,7 @@ export const operations = {
   }),
   getEndpoint: operation({
     summary: 'Get a webhook endpoint',
+    journey: 'read',
     http: { method: 'GET', path: '/v1/webhook-endpoints/:endpoint_id', status: 200 },
     access: ['jwt'],
     params: byId,
@@ -244,6 +247,7 @@ export const operations = {
     summary: 'Change a webhook endpoint',
     description:
       'An endpoint that is enabled again gets the pending deliveries. Use redeliver for events of the time while it was disabled.',
+    journey: 'sell',
     http: { method: 'PATCH', path: '/v1/webhook-endpoints/:endpoint_id', status: 200 },
     access: ['jwt'],
     authorisedBy: { jwt: 'step_up' },
@@ -257,6 +261,7 @@ export const operations = {
   }),
   deleteEndpoint: operation({
     summary: 'Delete a webhook endpoint with its log',
+    journey: 'sell',
     http: { method: 'DELETE', path: '/v1/webhook-endpoints/:endpoint_id', status: 204 },
     access: ['jwt'],
     authorisedBy: { jwt: 'step_up' },
@@ -270,6 +275,7 @@ export const operations = {
     summary: 'Rotate the secret of a webhook endpoint',
     description:
       'For 24 hours deliveries are signed with both secrets, then only with the new one. A further rotation revokes the older one.',
+    journey: 'sell',
     http: { method: 'POST', path: '/v1/webhook-endpoints/:endpoint_id/secret/rotate', status: 200 },
     access: ['jwt'],
     authorisedBy: { jwt: 'step_up' },
@@ -283,6 +289,7 @@ export const operations = {
   }),
   listDeliveries: operation({
     summary: 'List the deliveries to a webhook endpoint',
+    journey: 'read',
     http: { method: 'GET', path: '/v1/webhook-endpoints/:endpoint_id/deliveries', status: 200 },
     access: ['jwt'],
     params: byId,
@@ -296,6 +303,7 @@ export const operations = {
   redeliver: operation({
     summary: 'Deliver one event, or all events since a time, again',
     description: `Name event_id or since. With since: the events of the endpoint’s event types, including those that it never received, at most ${MAX_REDELIVERED}, the oldest first.`,
+    journey: 'sell',
     http: { method: 'POST', path: '/v1/webhook-endpoints/:endpoint_id/redeliver', status: 200 },
     access: ['jwt'],
     authorisedBy: 'nothing',
@@ -321,6 +329,7 @@ export const operations = {
   }),
   testEndpoint: operation({
     summary: 'Send a test event to a webhook endpoint',
+    journey: 'sell',
     http: { method: 'POST', path: '/v1/webhook-endpoints/:endpoint_id/test', status: 200 },
     access: ['jwt'],
     authorisedBy: 'nothing',
@@ -334,6 +343,7 @@ export const operations = {
   listEvents: operation({
     summary: 'List events, as an alternative to webhooks',
     description: 'Newest first. Events are stored for 30 days.',
+    journey: 'read',
     http: { method: 'GET', path: '/v1/events', status: 200 },
     access: ['jwt'],
     query: z.strictObject({
@@ -350,6 +360,7 @@ export const operations = {
   }),
   getEvent: operation({
     summary: 'Get an event',
+    journey: 'read',
     http: { method: 'GET', path: '/v1/events/:event_id', status: 200 },
     access: ['jwt'],
     params: z.strictObject({ event_id: EventId }),

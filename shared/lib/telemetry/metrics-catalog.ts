@@ -1,3 +1,4 @@
+import { JOURNEYS, type Journey } from '../../contract/journey.ts';
 import { SERVICE_NAMES } from '../../contract/service.ts';
 import { DECLINE_REASONS } from '../../contract/settlement.ts';
 import { DELIVERY_ERRORS } from '../../contract/webhook.ts';
@@ -11,6 +12,8 @@ const CALL_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 1
  * Up to the last moment at which a generation may be signed: the lifetime of a quote and a minute.
  */
 const CHAIN_SECONDS = [0.1, 0.25, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 660];
+/** Work that somebody waits for: a mail, a webhook. */
+const QUEUE_SECONDS = [0.1, 0.5, 1, 2, 5, 10, 30, 60, 120, 300, 900, 3600];
 /** Up to a redeem window of a week. */
 const REDEEM_SECONDS = [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600, 86_400, 604_800];
 
@@ -310,6 +313,18 @@ export const METRICS = {
     {},
     'Time since the oldest of these mails was queued.',
   ),
+  quittance_sign_in_mail_seconds: histogram(
+    QUEUE_SECONDS,
+    ['identity'],
+    {},
+    'From a requested sign-in link to the acceptance of its mail by the mail server.',
+  ),
+  quittance_webhook_first_answer_seconds: histogram(
+    QUEUE_SECONDS,
+    ['webhook'],
+    {},
+    'From an event to the first attempt that its endpoint answered, with whatever status. A delivery that its endpoint has not answered at its first attempt is left out: the endpoint decides how long it takes.',
+  ),
   quittance_webhook_attempts_total: counter(
     '{attempt}',
     ['webhook'],
@@ -355,8 +370,14 @@ export const METRICS = {
   quittance_http_request_duration_seconds: histogram(
     CALL_SECONDS,
     ['gateway'],
-    { environment: null, 'http.request.method': null, 'http.route': null, 'http.response.status_code': null },
-    'Calls of the public API, by route.',
+    {
+      environment: null,
+      journey: [...(Object.keys(JOURNEYS) as Journey[]), 'probe', 'none'],
+      'http.request.method': null,
+      'http.route': null,
+      'http.response.status_code': null,
+    },
+    'Calls of the public API, by route. The contract names the journey of each operation; `none`: pages and unknown addresses.',
   ),
   quittance_rate_limited_total: counter(
     '{call}',

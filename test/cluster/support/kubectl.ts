@@ -17,10 +17,10 @@ export class KubectlError extends Error {
   }
 }
 
-/** A local port that is forwarded to a pod. `stop` resolves when kubectl has ended. */
+/** A local port that is forwarded to a pod or to the API server. `stop` resolves when kubectl has ended. */
 type Forward = { port: number; stop: () => Promise<void> };
 
-const FORWARDING = /Forwarding from 127\.0\.0\.1:(\d+)/;
+const FORWARDING = /(?:Forwarding from|Starting to serve on) 127\.0\.0\.1:(\d+)/;
 const FORWARD_WITHIN_MS = 30_000;
 
 /** The local port that kubectl has opened, from the line that it prints. */
@@ -78,6 +78,19 @@ export const kubectl = (context: string, namespace: string) => {
   const json = async (args: readonly string[]): Promise<ClusterObject> =>
     JSON.parse(await run([...args, '--output', 'json'])) as ClusterObject;
 
+  /** Starts a kubectl that opens a local port until it is stopped. */
+  const open = async (args: readonly string[]): Promise<Forward> => {
+    const child = spawn('kubectl', all(args), { stdio: ['ignore', 'pipe', 'pipe'] });
+    const opened = await openedPort(child, args);
+    const stop = async (): Promise<void> => {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const ended = once(child, 'exit');
+      child.kill();
+      await ended;
+    };
+    return { port: opened, stop };
+  };
+
   return {
     context,
     namespace,
@@ -102,18 +115,9 @@ export const kubectl = (context: string, namespace: string) => {
     exec: (target: string, command: readonly string[], input = ''): Promise<string> =>
       run(['exec', ...(input === '' ? [] : ['--stdin']), target, '--', ...command], { input }),
     /** Forwards a free local port to a port of a pod, or of one pod of a Service. */
-    forward: async (target: string, port: number): Promise<Forward> => {
-      const args = ['port-forward', target, `:${port}`];
-      const child = spawn('kubectl', all(args), { stdio: ['ignore', 'pipe', 'pipe'] });
-      const opened = await openedPort(child, args);
-      const stop = async (): Promise<void> => {
-        if (child.exitCode !== null || child.signalCode !== null) return;
-        const ended = once(child, 'exit');
-        child.kill();
-        await ended;
-      };
-      return { port: opened, stop };
-    },
+    forward: (target: string, port: number): Promise<Forward> => open(['port-forward', target, `:${port}`]),
+    /** Opens the API server, as this user of kubectl, on a free local port. */
+    proxy: (): Promise<Forward> => open(['proxy', '--port=0']),
   };
 };
 

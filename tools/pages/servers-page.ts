@@ -1,0 +1,31 @@
+import { oneLine } from '../../deploy/observability/alerts/groups.ts';
+import { SERVER_ALARMS, SOURCES } from '../../deploy/observability/alerts/servers.ts';
+
+/** docs/runbook-servers.md: the alarms about Postgres, NATS, Redis, volumes and certificates. */
+
+const section = ([name, alarm]: (typeof SERVER_ALARMS)[number]): string => `## ${name}
+
+First: \`npm run ops -- ${alarm.first}\`
+
+\`\`\`promql
+${oneLine(alarm.expr)}
+\`\`\`
+
+**Threshold.** ${alarm.threshold} From ${SOURCES[alarm.source]}.
+
+**Means.** ${alarm.means}
+
+**Look first.** The labels name the namespace and the server. \`kubectl describe\` of its pod or claim, and its log.
+
+**Do.** ${alarm.act}
+
+**Never.** ${alarm.never}
+`;
+
+export const serversPage = (): string => `# Runbook of the servers
+
+Written by \`npm run generate\` from \`deploy/observability/alerts/servers.ts\`. \`k8s/components/server-alerts\` has these
+alarms for the Prometheus operator. They need the exporters of the servers (\`kubernetes.md\`). \`runbook.md\` has the
+alarms about the product, and the rules that hold in every incident.
+
+${SERVER_ALARMS.map(section).join('\n')}`;
