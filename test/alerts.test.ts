@@ -15,6 +15,7 @@ import {
   recordingRule,
   ruleFile,
   runbookOf,
+  SERVER_GROUPS,
 } from '../deploy/observability/alerts/groups.ts';
 import { INHIBITIONS } from '../deploy/observability/alerts/inhibitions.ts';
 import { JOURNEY_NAMES, operationsOf } from '../deploy/observability/alerts/objectives.ts';
@@ -28,8 +29,10 @@ import { workloads } from '../tools/k8s/workloads.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
 const alarms = GROUPS.flatMap((group) => group.alarms ?? []);
+/** Those over the metrics of others have the same form. */
+const all = [...alarms, ...SERVER_GROUPS.flatMap((group) => group.alarms ?? [])];
 const recorded = GROUPS.flatMap((group) => group.recordings ?? []);
-const names = [...new Set(alarms.map(([name]) => name))];
+const names = [...new Set(all.map(([name]) => name))];
 const runbook = readFileSync(path.join(root, 'docs/runbook.md'), 'utf8');
 
 /** Sections of a page by their anchor; of the runbook those of its part "Alarms". */
@@ -42,7 +45,7 @@ const sectionsOf = (page: string) => {
     .slice(1)
     .map((section) => [section.slice(0, section.indexOf('\n')), section] as const);
 };
-const PAGES = ['docs/runbook.md', 'docs/objectives.md'];
+const PAGES = ['docs/runbook.md', 'docs/objectives.md', 'docs/runbook-servers.md'];
 const sections = new Map(
   PAGES.flatMap((page) =>
     sectionsOf(page).map(([title, section]) => [`${page}#${title.toLowerCase()}`, section] as const),
@@ -134,14 +137,20 @@ test.each(alarms.map(([name, alarm]) => [name, alarm.labels, alarm] as const))(
   },
 );
 
+test.each(SERVER_GROUPS.flatMap((group) => group.alarms ?? []))('%s is PromQL', (_name, { expr }) => {
+  const { errors, selectors } = understand(oneLine(expr));
+  expect(errors).toEqual([]);
+  expect(selectors.length).toBeGreaterThan(0);
+});
+
 describe.each(names)('%s', (name) => {
-  const own = alarms.filter(([each]) => each === name).map(([, alarm]) => alarm);
+  const own = all.filter(([each]) => each === name).map(([, alarm]) => alarm);
 
   test('has its section, with its expression and the parts that an operator needs', () => {
     const places = new Set(own.map((alarm) => runbookOf(name, alarm)));
     expect(places.size).toBe(1);
     const [place] = [...places];
-    const section = sections.get(place!) ?? '';
+    const section = sections.get(place as `${string}#${string}`) ?? '';
     const shown = [...section.matchAll(/```promql\n([\s\S]*?)\n```/g)].map(([, expr]) => oneLine(expr!));
     // A rule for each process: the section has one for all.
     const exprs = own.map(({ expr, labels = {} }) =>
@@ -177,19 +186,20 @@ describe.each(DASHBOARDS.map((dashboard) => [dashboard.title, dashboard] as cons
 );
 
 test('each section belongs to an alarm, and those of the runbook are in the order of the alarms', () => {
-  const places = [...new Set(alarms.map(([name, alarm]) => runbookOf(name, alarm)))];
-  const inOrder = (page: string, all: readonly string[]) => all.filter((each) => each.startsWith(page));
+  const places = [...new Set(all.map(([name, alarm]) => runbookOf(name, alarm)))];
+  const inOrder = (page: string, found: readonly string[]) =>
+    found.filter((each) => each.startsWith(`${page}#`));
   for (const page of PAGES) expect(inOrder(page, [...sections.keys()])).toEqual(inOrder(page, places));
 });
 
 test('each operation belongs to one journey, or is a probe', () => {
-  const all = contractList.flatMap(({ name: service, operations }) =>
+  const operations = contractList.flatMap(({ name: service, operations }) =>
     Object.entries(operations).map(([name, { journey }]) => ({ id: `${service}.${name}`, journey })),
   );
   const counted = JOURNEY_NAMES.flatMap((journey) => operationsOf(journey).map(({ id }) => id));
-  const probes = all.filter(({ journey }) => journey === 'probe').map(({ id }) => id);
+  const probes = operations.filter(({ journey }) => journey === 'probe').map(({ id }) => id);
   expect(probes).toEqual(['gateway.health', 'gateway.ready']);
-  expect([...counted, ...probes].toSorted()).toEqual(all.map(({ id }) => id).toSorted());
+  expect([...counted, ...probes].toSorted()).toEqual(operations.map(({ id }) => id).toSorted());
 });
 
 test('each process of the product has an alarm on its absence', () => {
@@ -252,7 +262,12 @@ const OUTAGES: { name: string; series: Record<string, string>; at: string; pages
           ['sell', '/v1/quote'],
           ['deliver', '/v1/settlements/:settlement_id/redeem'],
           ['deliver', '/v1/x402/settle'],
-        ].map(([journey, http_route]) => ({ environment: 'test', journey, http_request_method: 'POST', http_route })),
+        ].map(([journey, http_route]) => ({
+          environment: 'test',
+          journey,
+          http_request_method: 'POST',
+          http_route,
+        })),
       ],
     ],
   },
@@ -275,10 +290,14 @@ const withPromtool = promtool === undefined ? test.skip : test;
 
 /** The recordings that an expression reads, and those that they read, of its own journey. */
 const recordingsOf = (expr: string): Recording[] =>
-  recorded.filter(({ record }) => expr.includes(record)).flatMap((each) => [...recordingsOf(each.expr), each]);
+  recorded
+    .filter(({ record }) => expr.includes(record))
+    .flatMap((each) => [...recordingsOf(each.expr), each]);
 const ownRecordingsOf = (expr: string): Recording[] => [
   ...new Set(
-    recordingsOf(expr).filter(({ labels }) => labels === undefined || expr.includes(`journey="${labels.journey}"`)),
+    recordingsOf(expr).filter(
+      ({ labels }) => labels === undefined || expr.includes(`journey="${labels.journey}"`),
+    ),
   ),
 ];
 
@@ -292,25 +311,36 @@ const expectedOf = (name: string, alarm: Alarm, labels: object) => ({
 
 /** The cases of an alarm as a test of promtool. */
 const testsOf = (name: string, alarm: Alarm) => {
-  const cases = { fires: alarm.fires, ...(alarm.quiet && { quiet: { ...alarm.quiet, labels: null } }), ...alarm.further };
+  const cases = {
+    fires: alarm.fires,
+    ...(alarm.quiet && { quiet: { ...alarm.quiet, labels: null } }),
+    ...alarm.further,
+  };
   return Object.entries(cases).map(([what, { series: input, at, labels }]) => ({
     name: `${name}, ${what}`,
     interval: '1m',
     input_series: seriesOf(input),
     alert_rule_test: [
-      { eval_time: at, alertname: name, exp_alerts: labels === null ? [] : [expectedOf(name, alarm, labels)] },
+      {
+        eval_time: at,
+        alertname: name,
+        exp_alerts: labels === null ? [] : [expectedOf(name, alarm, labels)],
+      },
     ],
   }));
 };
 
-/** Writes rules and tests of promtool into a folder, runs them, and returns what it says. */
-const runPromtool = (suites: readonly { rules: object; tests: readonly object[] }[]): string => {
+/** Rules with their tests. `every`: how often they are evaluated. */
+type Suite = { rules: object; tests: readonly object[]; every?: string };
+
+/** Writes suites of promtool into a folder, runs them, and returns what it says. */
+const runPromtool = (suites: readonly Suite[]): string => {
   const folder = mkdtempSync(path.join(tmpdir(), 'alerts-'));
   try {
-    const files = suites.map(({ rules, tests }, index) => {
+    const files = suites.map(({ rules, tests, every = '1m' }, index) => {
       writeFileSync(path.join(folder, `${index}.yaml`), stringify(rules));
       const file = path.join(folder, `${index}.test.yaml`);
-      writeFileSync(file, stringify({ evaluation_interval: '1m', rule_files: [`${index}.yaml`], tests }));
+      writeFileSync(file, stringify({ evaluation_interval: every, rule_files: [`${index}.yaml`], tests }));
       return file;
     });
     return execFileSync(promtool!, ['test', 'rules', ...files], { cwd: root, encoding: 'utf8' });
@@ -321,10 +351,13 @@ const runPromtool = (suites: readonly { rules: object; tests: readonly object[] 
 
 withPromtool(`every alarm fires and stays quiet as its cases state${why}`, () => {
   const rules = ruleFile(GROUPS).groups.flatMap((group) => group.rules);
-  const said = execFileSync(promtool!, ['check', 'rules', 'deploy/alerts.yaml'], { cwd: root, encoding: 'utf8' });
+  const said = execFileSync(promtool!, ['check', 'rules', 'deploy/alerts.yaml'], {
+    cwd: root,
+    encoding: 'utf8',
+  });
   expect(said).toContain(`SUCCESS: ${rules.length} rules found`);
   // With only the rules that it needs: a case evaluates all rules at every step of its time.
-  const suites = alarms.map(([name, alarm]) => ({
+  const suites = all.map(([name, alarm]) => ({
     rules: {
       groups: [
         { name: 'recordings', rules: ownRecordingsOf(alarm.expr).map(recordingRule) },
@@ -332,6 +365,8 @@ withPromtool(`every alarm fires and stays quiet as its cases state${why}`, () =>
       ],
     },
     tests: testsOf(name, alarm),
+    // A time of hours has many steps.
+    every: /^(6|72)h$/.test(alarm.fires.at) ? '5m' : '1m',
   }));
   expect(runPromtool(suites).match(/SUCCESS/g)).toHaveLength(suites.length);
 });
@@ -347,7 +382,9 @@ withPromtool(`whole outages raise their pages${why}`, () => {
       alertname,
       exp_alerts: expected.map((labels) => {
         const { service_name } = labels as { service_name?: string };
-        const own = alarms.find(([each, { labels: set }]) => each === alertname && set?.service_name === service_name);
+        const own = alarms.find(
+          ([each, { labels: set }]) => each === alertname && set?.service_name === service_name,
+        );
         return expectedOf(alertname, own?.[1] ?? alarmOf(alertname), labels);
       }),
     })),

@@ -18,14 +18,14 @@ export const KNOWN_ENVIRONMENTS: Recording = {
 };
 
 /**
- * Where no replica of a process can be read: in an environment that is known, or anywhere if the
- * process has not been seen for a day. The gateway is of no environment.
+ * Where no replica of a process can be read: in an environment that is known, or if none is known.
+ * The gateway is of no environment.
  */
 const absenceOf = (program: Program): string => {
   const own = `${ALIVE}{service_name="${program}"}`;
   return program === 'gateway'
     ? `absent(${own})`
-    : `${KNOWN_ENVIRONMENTS.record} unless on (environment) ${own} or absent(last_over_time(${own}[1d]))`;
+    : `${KNOWN_ENVIRONMENTS.record} unless on (environment) ${own} or absent(${KNOWN_ENVIRONMENTS.record})`;
 };
 
 const HOUR = 60;
@@ -73,6 +73,7 @@ const processAbsent = (program: Program): Alarm => {
           labels: { ...environment, ...labels },
         },
       }),
+      'no process was ever there': { series: {}, at: '12m', labels },
       'every process is gone': {
         series: Object.fromEntries(Object.keys(allAlive()).map((each) => [each, goneAfter])),
         at: '40m',

@@ -27,7 +27,11 @@ const labelsOf = (journey: JourneyName, objective: string) => ({ journey, object
 const recordingsOf = (window: string): Recording[] => [
   ...ALL_OBJECTIVES.flatMap(({ journey, objective: { name, counted } }) => [
     { record: `objective:all:rate${window}`, expr: counted.all(window), labels: labelsOf(journey, name) },
-    { record: `objective:misses:rate${window}`, expr: counted.misses(window), labels: labelsOf(journey, name) },
+    {
+      record: `objective:misses:rate${window}`,
+      expr: counted.misses(window),
+      labels: labelsOf(journey, name),
+    },
   ]),
   {
     record: `objective:burn:rate${window}`,
@@ -96,6 +100,9 @@ const budgetAlarm = (journey: JourneyName, pace: Pace): Alarm => {
 };
 
 /** Two alarms for each journey: the page and the ticket. */
-export const BUDGET_ALARMS: readonly (readonly [name: string, alarm: Alarm])[] = JOURNEY_NAMES.flatMap((journey) =>
-  (Object.keys(PACES) as Pace[]).map((pace) => [budgetAlarmOf(journey, pace), budgetAlarm(journey, pace)] as const),
+export const BUDGET_ALARMS: readonly (readonly [name: string, alarm: Alarm])[] = JOURNEY_NAMES.flatMap(
+  (journey) =>
+    (Object.keys(PACES) as Pace[]).map(
+      (pace) => [budgetAlarmOf(journey, pace), budgetAlarm(journey, pace)] as const,
+    ),
 );

@@ -109,16 +109,20 @@ export const CHAIN = {
     for: '5m',
     fires: {
       series: {
-        'quittance_rpc_call_duration_seconds_count{environment="test",provider="1",error_type="unavailable"}': '0+30x20',
-        'quittance_rpc_call_duration_seconds_count{environment="test",provider="1",error_type="none"}': '0+70x20',
+        'quittance_rpc_call_duration_seconds_count{environment="test",provider="1",error_type="unavailable"}':
+          '0+30x20',
+        'quittance_rpc_call_duration_seconds_count{environment="test",provider="1",error_type="none"}':
+          '0+70x20',
       },
       at: '15m',
       labels: { environment: 'test', provider: '1' },
     },
     quiet: {
       series: {
-        'quittance_rpc_call_duration_seconds_count{environment="test",provider="1",error_type="unavailable"}': '0+10x20',
-        'quittance_rpc_call_duration_seconds_count{environment="test",provider="1",error_type="none"}': '0+90x20',
+        'quittance_rpc_call_duration_seconds_count{environment="test",provider="1",error_type="unavailable"}':
+          '0+10x20',
+        'quittance_rpc_call_duration_seconds_count{environment="test",provider="1",error_type="none"}':
+          '0+90x20',
       },
       at: '15m',
     },
@@ -132,16 +136,20 @@ export const CHAIN = {
     for: '1m',
     fires: {
       series: {
-        'quittance_rpc_call_duration_seconds_count{environment="test",provider="1",error_type="unavailable"}': '0+95x20',
-        'quittance_rpc_call_duration_seconds_count{environment="test",provider="1",error_type="none"}': '0+5x20',
+        'quittance_rpc_call_duration_seconds_count{environment="test",provider="1",error_type="unavailable"}':
+          '0+95x20',
+        'quittance_rpc_call_duration_seconds_count{environment="test",provider="1",error_type="none"}':
+          '0+5x20',
       },
       at: '10m',
       labels: { environment: 'test' },
     },
     quiet: {
       series: {
-        'quittance_rpc_call_duration_seconds_count{environment="test",provider="1",error_type="unavailable"}': '0+50x20',
-        'quittance_rpc_call_duration_seconds_count{environment="test",provider="1",error_type="none"}': '0+50x20',
+        'quittance_rpc_call_duration_seconds_count{environment="test",provider="1",error_type="unavailable"}':
+          '0+50x20',
+        'quittance_rpc_call_duration_seconds_count{environment="test",provider="1",error_type="none"}':
+          '0+50x20',
       },
       at: '10m',
     },
@@ -249,14 +257,16 @@ export const CHAIN = {
         > 0`,
     fires: {
       series: {
-        'quittance_cap_refusals_total{environment="test",service_name="chain-submitter",cap="environment"}': '0x5 1x20',
+        'quittance_cap_refusals_total{environment="test",service_name="chain-submitter",cap="environment"}':
+          '0x5 1x20',
       },
       at: '10m',
       labels: { environment: 'test', cap: 'environment' },
     },
     quiet: {
       series: {
-        'quittance_cap_refusals_total{environment="test",service_name="settlement",cap="environment"}': '0x5 1x20',
+        'quittance_cap_refusals_total{environment="test",service_name="settlement",cap="environment"}':
+          '0x5 1x20',
       },
       at: '10m',
     },
@@ -287,14 +297,16 @@ export const CHAIN = {
         > 0`,
     fires: {
       series: {
-        'quittance_budget_refusals_total{environment="test",budget="fees_user",dimension="environment"}': '0+1x20',
+        'quittance_budget_refusals_total{environment="test",budget="fees_user",dimension="environment"}':
+          '0+1x20',
       },
       at: '10m',
       labels: { environment: 'test', budget: 'fees_user' },
     },
     quiet: {
       series: {
-        'quittance_budget_refusals_total{environment="test",budget="fees_user",dimension="environment"}': '5x20',
+        'quittance_budget_refusals_total{environment="test",budget="fees_user",dimension="environment"}':
+          '5x20',
       },
       at: '10m',
     },
@@ -307,14 +319,16 @@ export const CHAIN = {
         > 100`,
     fires: {
       series: {
-        'quittance_budget_refusals_total{environment="test",budget="fees_user",dimension="account"}': '0+3x70',
+        'quittance_budget_refusals_total{environment="test",budget="fees_user",dimension="account"}':
+          '0+3x70',
       },
       at: '65m',
       labels: { environment: 'test', budget: 'fees_user' },
     },
     quiet: {
       series: {
-        'quittance_budget_refusals_total{environment="test",budget="fees_user",dimension="account"}': '0+1x70',
+        'quittance_budget_refusals_total{environment="test",budget="fees_user",dimension="account"}':
+          '0+1x70',
       },
       at: '65m',
     },

@@ -57,14 +57,16 @@ export const EDGE = {
         > 0`,
     fires: {
       series: {
-        'quittance_http_request_duration_seconds_count{environment="test",http_route="/v1/quote",http_response_status_code="500"}': '0x5 1x20',
+        'quittance_http_request_duration_seconds_count{environment="test",http_route="/v1/quote",http_response_status_code="500"}':
+          '0x5 1x20',
       },
       at: '10m',
       labels: { environment: 'test' },
     },
     quiet: {
       series: {
-        'quittance_http_request_duration_seconds_count{environment="test",http_route="/v1/quote",http_response_status_code="500"}': '1x20',
+        'quittance_http_request_duration_seconds_count{environment="test",http_route="/v1/quote",http_response_status_code="500"}':
+          '1x20',
       },
       at: '10m',
     },
@@ -79,7 +81,8 @@ export const EDGE = {
         > 0`,
     fires: {
       series: {
-        'quittance_synthetic_payments_total{environment="test",outcome="settle_failed"}': '0 0 0 0 0 1x4 2x4 3x10',
+        'quittance_synthetic_payments_total{environment="test",outcome="settle_failed"}':
+          '0 0 0 0 0 1x4 2x4 3x10',
         'quittance_synthetic_payments_total{environment="test",outcome="paid"}': '7x30',
       },
       at: '20m',
@@ -87,7 +90,8 @@ export const EDGE = {
     },
     quiet: {
       series: {
-        'quittance_synthetic_payments_total{environment="test",outcome="settle_failed"}': '0 0 0 0 0 1x4 2x4 3x10',
+        'quittance_synthetic_payments_total{environment="test",outcome="settle_failed"}':
+          '0 0 0 0 0 1x4 2x4 3x10',
         'quittance_synthetic_payments_total{environment="test",outcome="paid"}': '7x15 8x15',
       },
       at: '20m',

@@ -93,7 +93,9 @@ const isAnswered = (journey: Journey, of1000: number): Objective => ({
 
 /** Without the operations that wait for the chain, a provider or an endpoint. */
 const isQuick = (journey: Journey): Objective => {
-  const waiting = operationsOf(journey).filter(({ operation }) => operation.timeoutSeconds > OWN_WORK_SECONDS);
+  const waiting = operationsOf(journey).filter(
+    ({ operation }) => operation.timeoutSeconds > OWN_WORK_SECONDS,
+  );
   const routes = waiting.map(({ operation }) => operation.http.path).join('|');
   const others = routes === '' ? '' : `,http_route!~"${routes}"`;
   return {
@@ -154,13 +156,15 @@ export const OBJECTIVES: Readonly<Record<JourneyName, Promised>> = {
       'Buyers have paid, or are about to, and their vendors cannot deliver. x402 servers that use this facilitator cannot sell. Vendors repeat with the same ids, and a payment that nobody redeems in its window stays with the vendor undelivered.',
     look: AS_A_SERVICE,
     act: `${REMOVE} Afterwards the same command shows who still waits.`,
-    never: 'Redeem for a vendor. Tell a vendor to deliver without a redeem: another replica may deliver the same payment.',
+    never:
+      'Redeem for a vendor. Tell a vendor to deliver without a redeem: another replica may deliver the same payment.',
   },
   sell: {
     about: JOURNEYS.sell,
     objectives: [isAnswered('sell', 999), isQuick('sell')],
     first: 'status',
-    means: 'Vendors get no quotes, so their buyers cannot pay at all. Payments of quotes that exist continue.',
+    means:
+      'Vendors get no quotes, so their buyers cannot pay at all. Payments of quotes that exist continue.',
     look: AS_A_SERVICE,
     act: REMOVE,
     never: 'Lengthen the lifetime of quotes: prices are promised for so long.',

@@ -90,7 +90,8 @@ export const PLUMBING = {
     for: '10m',
     fires: {
       series: {
-        'quittance_replica_reads_total{environment="test",service_name="wallet",outcome="answered"}': '0+4x40',
+        'quittance_replica_reads_total{environment="test",service_name="wallet",outcome="answered"}':
+          '0+4x40',
         'quittance_replica_reads_total{environment="test",service_name="wallet",outcome="avoided"}': '0+6x40',
       },
       at: '30m',
@@ -98,7 +99,8 @@ export const PLUMBING = {
     },
     quiet: {
       series: {
-        'quittance_replica_reads_total{environment="test",service_name="wallet",outcome="answered"}': '0+6x40',
+        'quittance_replica_reads_total{environment="test",service_name="wallet",outcome="answered"}':
+          '0+6x40',
         'quittance_replica_reads_total{environment="test",service_name="wallet",outcome="behind"}': '0+4x40',
       },
       at: '30m',
@@ -133,16 +135,20 @@ export const PLUMBING = {
     for: '1m',
     fires: {
       series: {
-        'quittance_job_runs_total{environment="test",service_name="wallet",task="watch",outcome="error"}': '0+1x20',
-        'quittance_job_runs_total{environment="test",service_name="wallet",task="watch",outcome="ok"}': '5x20',
+        'quittance_job_runs_total{environment="test",service_name="wallet",task="watch",outcome="error"}':
+          '0+1x20',
+        'quittance_job_runs_total{environment="test",service_name="wallet",task="watch",outcome="ok"}':
+          '5x20',
       },
       at: '10m',
       labels: { environment: 'test', service_name: 'wallet', task: 'watch' },
     },
     quiet: {
       series: {
-        'quittance_job_runs_total{environment="test",service_name="wallet",task="watch",outcome="error"}': '0+1x20',
-        'quittance_job_runs_total{environment="test",service_name="wallet",task="watch",outcome="ok"}': '0+1x20',
+        'quittance_job_runs_total{environment="test",service_name="wallet",task="watch",outcome="error"}':
+          '0+1x20',
+        'quittance_job_runs_total{environment="test",service_name="wallet",task="watch",outcome="ok"}':
+          '0+1x20',
       },
       at: '10m',
     },

@@ -65,7 +65,8 @@ export const SERVERS = {
       at: '10m',
     },
     threshold: 'A tenth. Postgres stops when its volume is full, and NATS refuses messages.',
-    means: 'The volume in the label `persistentvolumeclaim` is nearly full: growth, WAL that is not archived or that a lost replica holds back, or a copy that was left.',
+    means:
+      'The volume in the label `persistentvolumeclaim` is nearly full: growth, WAL that is not archived or that a lost replica holds back, or a copy that was left.',
     act: 'Enlarge the claim: `kubectl patch persistentvolumeclaim`, of Postgres `storage.size` of its Cluster. Then find what grows: PostgresArchiveFailing, PostgresReplicationLags.',
     never: 'Delete files of Postgres, of its WAL above all.',
   },
@@ -81,7 +82,8 @@ export const SERVERS = {
     fires: {
       series: {
         // 4 GiB a day of 100 GiB, of which 40 are left.
-        [on('kubelet_volume_stats_available_bytes', claim)]: `${52 * GIB}-${Math.round((4 * GIB) / 1440)}x4400`,
+        [on('kubelet_volume_stats_available_bytes', claim)]:
+          `${52 * GIB}-${Math.round((4 * GIB) / 1440)}x4400`,
         [on('kubelet_volume_stats_capacity_bytes', claim)]: `${100 * GIB}x4400`,
       },
       at: '72h',
@@ -89,12 +91,14 @@ export const SERVERS = {
     },
     quiet: {
       series: {
-        [on('kubelet_volume_stats_available_bytes', claim)]: `${52 * GIB}-${Math.round((2 * GIB) / 1440)}x4400`,
+        [on('kubelet_volume_stats_available_bytes', claim)]:
+          `${52 * GIB}-${Math.round((2 * GIB) / 1440)}x4400`,
         [on('kubelet_volume_stats_capacity_bytes', claim)]: `${100 * GIB}x4400`,
       },
       at: '72h',
     },
-    threshold: '14 days, because a larger disk may have to be ordered; only of a volume that is more than half full.',
+    threshold:
+      '14 days, because a larger disk may have to be ordered; only of a volume that is more than half full.',
     means: 'The installation grows, and nobody has enlarged its disks (`scale.md`).',
     act: 'Enlarge the claim.',
     never: 'Shorten the time that records are kept to save a disk (`retention.md`).',
@@ -112,7 +116,8 @@ export const SERVERS = {
       labels: { ...IN, pod: 'postgres-1' },
     },
     quiet: { series: { [on('cnpg_backends_max_tx_duration_seconds', pod)]: '300x20' }, at: '10m' },
-    threshold: 'Five minutes. Those of the services take less than a second; the daily copy takes longer, and is expected.',
+    threshold:
+      'Five minutes. Those of the services take less than a second; the daily copy takes longer, and is expected.',
     means: 'A transaction keeps old rows from being removed, and may hold locks.',
     act: 'Look it up: `select pid, usename, application_name, xact_start, query from pg_stat_activity order by xact_start limit 5`. End it with `pg_terminate_backend(pid)` if it is no backup: a service repeats its work.',
     never: 'End the processes of Postgres by their signals.',
@@ -130,7 +135,8 @@ export const SERVERS = {
       labels: { ...IN, pod: 'postgres-1' },
     },
     quiet: { series: { [on('cnpg_pg_database_xid_age', pod)]: '300000000x20' }, at: '10m' },
-    threshold: '300 million: autovacuum begins at 200 million, and Postgres refuses writes at about 2,000 million.',
+    threshold:
+      '300 million: autovacuum begins at 200 million, and Postgres refuses writes at about 2,000 million.',
     means: 'Autovacuum is off, too slow, or held back by an old transaction or a replication slot.',
     act: 'Remove what holds it back (PostgresTransactionLong, unused slots of `pg_replication_slots`), then `vacuum freeze` the oldest tables.',
     never: 'Wait for the refusal of writes: only a single-user session helps then.',
@@ -148,7 +154,8 @@ export const SERVERS = {
       labels: { ...IN, pod: 'postgres-1' },
     },
     quiet: { series: { [on('cnpg_pg_replication_lag', pod)]: '300x20' }, at: '10m' },
-    threshold: 'Five minutes, as the operator has it. A commit waits for one standby, so with both behind nothing is paid.',
+    threshold:
+      'Five minutes, as the operator has it. A commit waits for one standby, so with both behind nothing is paid.',
     means: 'A standby is slow, out of disk, or its network is.',
     act: 'Look at its pod and its log. Delete the pod and its claim if it cannot catch up: the operator makes another one.',
     never: 'Lower the number of synchronous standbys to 0: a commit would be lost with the primary.',
@@ -231,7 +238,8 @@ export const SERVERS = {
       },
       at: '10m',
     },
-    threshold: 'Four fifths for five minutes. `max_connections` is enough for the pools of all replicas that the autoscalers start.',
+    threshold:
+      'Four fifths for five minutes. `max_connections` is enough for the pools of all replicas that the autoscalers start.',
     means: 'More replicas than planned, or somebody else uses the database.',
     act: '`select usename, application_name, count(*) from pg_stat_activity group by 1, 2 order by 3 desc` names who. Raise `max_connections` with the memory for it.',
     never: 'End all connections of a service at once: its calls fail.',
@@ -258,7 +266,8 @@ export const SERVERS = {
       at: '10m',
     },
     threshold: 'A minute; an election takes seconds.',
-    means: 'Two of three servers of NATS do not reach each other. Messages wait in the outboxes, and none is lost.',
+    means:
+      'Two of three servers of NATS do not reach each other. Messages wait in the outboxes, and none is lost.',
     act: 'Start the missing pods. If they run: the network between them (`nats-peers`), and their disks.',
     never: 'Delete the stream or its consumers.',
   },
@@ -337,7 +346,8 @@ export const SERVERS = {
     },
     quiet: { series: { [on('redis_up', 'pod="redis-1"')]: '1x20' }, at: '10m' },
     threshold: 'A minute; its restart takes seconds. It has one pod.',
-    means: 'Each gateway counts limits in its own memory, and refuses sign-in and other calls that guess at secrets. Payments continue.',
+    means:
+      'Each gateway counts limits in its own memory, and refuses sign-in and other calls that guess at secrets. Payments continue.',
     act: 'Start it. It needs no data.',
     never: 'Restore its data: they are the counts of the last minutes.',
   },
@@ -378,7 +388,9 @@ export const SERVERS = {
         (certmanager_certificate_expiration_timestamp_seconds - time()) < ${7 * DAY}`,
     for: '1h',
     fires: {
-      series: { [`certmanager_certificate_expiration_timestamp_seconds{${certificate}}`]: `${7 * DAY + 60}x200` },
+      series: {
+        [`certmanager_certificate_expiration_timestamp_seconds{${certificate}}`]: `${7 * DAY + 60}x200`,
+      },
       at: '2h',
       labels: { exported_namespace: 'quittance-test', name: 'nats-tls' },
     },
@@ -387,7 +399,8 @@ export const SERVERS = {
       at: '2h',
     },
     threshold: 'A week; cert-manager renews when a third of the time is left. The mixin warns at 21 days.',
-    means: 'It was not renewed. When it ends, its server and clients refuse each other: of `nats-tls` nothing works.',
+    means:
+      'It was not renewed. When it ends, its server and clients refuse each other: of `nats-tls` nothing works.',
     act: '`kubectl describe certificate` and its request name the reason. Servers read a renewed one after their reload (`kubernetes.md`, TLS).',
     never: 'Turn the verification of certificates off.',
   },
@@ -418,6 +431,7 @@ export const SERVERS = {
 } as const satisfies Record<string, ServerAlarm>;
 
 /** Each with the place of its explanation. */
-export const SERVER_ALARMS: readonly (readonly [name: string, alarm: ServerAlarm])[] = Object.entries<ServerAlarm>(
-  SERVERS,
-).map(([name, alarm]) => [name, { ...alarm, runbook: `${PAGE}#${name.toLowerCase()}` }] as const);
+export const SERVER_ALARMS: readonly (readonly [name: string, alarm: ServerAlarm])[] =
+  Object.entries<ServerAlarm>(SERVERS).map(
+    ([name, alarm]) => [name, { ...alarm, runbook: `${PAGE}#${name.toLowerCase()}` }] as const,
+  );

@@ -189,6 +189,7 @@ export const paymentLinkOperations = {
     description:
       'The first call of a transaction request of Solana Pay. The code of the page names this address: ' +
       '`solana:` and the address in percent-encoding.',
+    journey: 'pay',
     ...solanaPay('GET'),
     output: z
       .strictObject({
@@ -207,6 +208,7 @@ export const paymentLinkOperations = {
       'The second call of a transaction request of Solana Pay, for links of many payments. The payment is recorded, ' +
       'and then the fee payer signs. The wallet signs last, and sends the transaction itself within about a minute. ' +
       'Each call opens a quote of its own. One that is not paid leaves nothing.',
+    journey: 'pay',
     ...solanaPay('POST'),
     authorisedBy: { none: 'wallet_signature' },
     repeatable: true,

@@ -26,9 +26,15 @@ const configOf = (apiServer: string, namespace: string) => ({
   scrape_configs: [
     {
       job_name: 'quittance',
-      kubernetes_sd_configs: [{ role: 'pod', api_server: `http://${apiServer}`, namespaces: { names: [namespace] } }],
+      kubernetes_sd_configs: [
+        { role: 'pod', api_server: `http://${apiServer}`, namespaces: { names: [namespace] } },
+      ],
       relabel_configs: [
-        { action: 'keep', source_labels: ['__meta_kubernetes_pod_label_app_kubernetes_io_part_of'], regex: 'quittance' },
+        {
+          action: 'keep',
+          source_labels: ['__meta_kubernetes_pod_label_app_kubernetes_io_part_of'],
+          regex: 'quittance',
+        },
         { action: 'keep', source_labels: ['__meta_kubernetes_pod_container_port_name'], regex: 'metrics' },
         { action: 'replace', source_labels: ['__meta_kubernetes_pod_name'], target_label: 'instance' },
         {
@@ -42,7 +48,6 @@ const configOf = (apiServer: string, namespace: string) => ({
           separator: ':',
           regex: '(.+)',
           target_label: '__metrics_path__',
-          // biome-ignore lint/suspicious/noTemplateCurlyInString: Prometheus fills it in
           replacement: `/api/v1/namespaces/${namespace}/pods/\${1}/proxy/metrics`,
         },
         { action: 'replace', target_label: '__address__', replacement: apiServer },
