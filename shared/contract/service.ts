@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { AuthorisedBy } from './authority.ts';
+import type { BrowserCookie, RefreshCookie } from './cookies.ts';
 import type { Deprecation } from './deprecated.ts';
 import type { DeviceAccess } from './device-access.ts';
 import type { ErrorCode } from './errors.ts';
@@ -55,18 +56,6 @@ type HttpRoute = {
   alternative?: { status: 202; field: string; equals: string; retryAfterSeconds: number };
 };
 
-/**
- * The refresh token of a browser (docs/spec/decisions.md, Sign-in). `give` may set it in the
- * cookie. `exchange` reads it from the cookie and sets the next one. `clear` removes the cookie.
- */
-type RefreshCookie = 'give' | 'exchange' | 'clear';
-
-/**
- * The nonce of a browser that requests a sign-in link. `give` sets one in the body and in a cookie.
- * `show` copies the cookie's nonce to the body.
- */
-type BrowserCookie = 'give' | 'show';
-
 /** The source of a call's environment if no credential determines it. */
 type EnvironmentSource = { field: string } | { prefixOf: string };
 
@@ -77,10 +66,7 @@ type OperationDefinition = {
   summary: string;
   description?: string;
   deprecated?: Deprecation;
-  /**
-   * The journey whose objective counts its calls. `probe`: none, because 503 is an answer that a
-   * question about health expects.
-   */
+  /** The journey whose objective counts its calls. `probe`: none, because 503 may be its answer. */
   journey: Journey | 'probe';
   http: HttpRoute;
   /** Credential kinds that may call; `[]`: no credential is needed. */

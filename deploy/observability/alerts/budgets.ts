@@ -15,8 +15,8 @@ type Pace = keyof typeof PACES;
 const WINDOWS = Object.values(PACES).flatMap(({ long, short }) => [short, long]);
 
 /**
- * Fewer misses in the long window prove nothing: with little traffic one call is a large part. It is
- * a half less than five, because Prometheus extrapolates.
+ * Fewer misses in the long window prove nothing: with little traffic one call is a large part. It
+ * is a half less than five, because Prometheus extrapolates.
  */
 const LEAST_MISSES = 4.5;
 /** Calls a minute in the cases. */
@@ -50,7 +50,7 @@ export const OBJECTIVE_RECORDINGS: readonly Recording[] = [
 ];
 
 /** The name of a journey's alarm: `SignInBudgetFast`. */
-export const budgetAlarmOf = (journey: JourneyName, pace: string): string =>
+const budgetAlarmOf = (journey: JourneyName, pace: string): string =>
   `${journey.replaceAll(/(^|-)([a-z])/g, (_all, _dash, letter: string) => letter.toUpperCase())}Budget${pace}`;
 
 /** Four calls at the end of the time, which all missed. */

@@ -19,7 +19,7 @@ type Counted = {
   series: (missing: number, total: number) => Record<string, string>;
 };
 
-export type Objective = {
+type Objective = {
   name: 'answered' | 'quick' | 'confirmed' | 'sent';
   /** What is promised of this many of 1,000. */
   promise: string;
@@ -127,7 +127,7 @@ type Promised = {
   /** The command of `npm run ops` to begin with. */
   first: string;
   means: string;
-  look: string;
+  inspect: string;
   act: string;
   never: string;
 };
@@ -144,7 +144,7 @@ export const OBJECTIVES: Readonly<Record<JourneyName, Promised>> = {
     first: 'stuck',
     means:
       '`answered`: payers get 5xx. A 503 means that it is safe to repeat with the same attempt id, a 500 is a bug. `confirmed`: payments succeed after their caller has got 202, and it repeats the attempt. No money is in danger.',
-    look: `${AS_A_SERVICE} For slow payments \`npm run ops -- payment show <settlement_id>\` of one of them shows between which entries the time passed: before \`transaction signed\` it is our work, after it the chain or a provider.`,
+    inspect: `${AS_A_SERVICE} For slow payments \`npm run ops -- payment show <settlement_id>\` of one of them shows between which entries the time passed: before \`transaction signed\` it is our work, after it the chain or a provider.`,
     act: `${REMOVE} For slow payments do as for ConfirmationSlow.`,
     never: 'Tell payers to use a new attempt id. Shorten the time of an expiry proof.',
   },
@@ -154,7 +154,7 @@ export const OBJECTIVES: Readonly<Record<JourneyName, Promised>> = {
     first: 'undelivered',
     means:
       'Buyers have paid, or are about to, and their vendors cannot deliver. x402 servers that use this facilitator cannot sell. Vendors repeat with the same ids, and a payment that nobody redeems in its window stays with the vendor undelivered.',
-    look: AS_A_SERVICE,
+    inspect: AS_A_SERVICE,
     act: `${REMOVE} Afterwards the same command shows who still waits.`,
     never:
       'Redeem for a vendor. Tell a vendor to deliver without a redeem: another replica may deliver the same payment.',
@@ -165,7 +165,7 @@ export const OBJECTIVES: Readonly<Record<JourneyName, Promised>> = {
     first: 'status',
     means:
       'Vendors get no quotes, so their buyers cannot pay at all. Payments of quotes that exist continue.',
-    look: AS_A_SERVICE,
+    inspect: AS_A_SERVICE,
     act: REMOVE,
     never: 'Lengthen the lifetime of quotes: prices are promised for so long.',
   },
@@ -175,7 +175,7 @@ export const OBJECTIVES: Readonly<Record<JourneyName, Promised>> = {
     first: 'status',
     means:
       'People cannot sign in. Keys continue to pay and to sell. A call without a valid credential belongs to no environment, so its label is `none`.',
-    look: `${AS_A_SERVICE} Redis: without it the gateway refuses the calls that guess at secrets.`,
+    inspect: `${AS_A_SERVICE} Redis: without it the gateway refuses the calls that guess at secrets.`,
     act: REMOVE,
     never: 'Turn limits of sign-in off to let people through.',
   },
@@ -184,7 +184,7 @@ export const OBJECTIVES: Readonly<Record<JourneyName, Promised>> = {
     objectives: [isAnswered('agent', 995)],
     first: 'status',
     means: 'Owners cannot make, change or revoke the keys of their programs, or approve a payment.',
-    look: AS_A_SERVICE,
+    inspect: AS_A_SERVICE,
     act: `${REMOVE} An owner who wants to stop a program now is helped by \`npm run ops -- accounts freeze\`.`,
     never: 'Approve a payment for its owner.',
   },
@@ -193,7 +193,7 @@ export const OBJECTIVES: Readonly<Record<JourneyName, Promised>> = {
     objectives: [isAnswered('fund', 995)],
     first: 'status',
     means: 'Owners cannot link a wallet, deposit or withdraw. What they have signed goes on by itself.',
-    look: `${AS_A_SERVICE} ProviderFailing, and the provider of deposits.`,
+    inspect: `${AS_A_SERVICE} ProviderFailing, and the provider of deposits.`,
     act: REMOVE,
     never: 'Send a withdrawal by hand: its signed transaction may still be included.',
   },
@@ -202,7 +202,7 @@ export const OBJECTIVES: Readonly<Record<JourneyName, Promised>> = {
     objectives: [isAnswered('read', 995), isQuick('read')],
     first: 'status',
     means: 'The console, statements and programs that poll see errors or wait. Nothing is lost.',
-    look: `${AS_A_SERVICE} ReadReplicaUnused: without replicas the primary answers lists, too.`,
+    inspect: `${AS_A_SERVICE} ReadReplicaUnused: without replicas the primary answers lists, too.`,
     act: REMOVE,
     never: 'Raise the limits of an account whose lists are slow.',
   },
@@ -216,7 +216,8 @@ export const OBJECTIVES: Readonly<Record<JourneyName, Promised>> = {
     ],
     first: 'webhooks',
     means: 'Endpoints hear of events late. `GET /v1/events` is complete, and payments continue.',
-    look: 'WebhooksStuck and EventsWaiting; `quittance_webhook_attempts_total` by `outcome`; whether one account has most of the due deliveries.',
+    inspect:
+      'WebhooksStuck and EventsWaiting; `quittance_webhook_attempts_total` by `outcome`; whether one account has most of the due deliveries.',
     act: 'Start more replicas of webhook if all endpoints wait. Due deliveries are sent by themselves.',
     never: 'Delete deliveries to shorten the queue.',
   },
@@ -230,7 +231,8 @@ export const OBJECTIVES: Readonly<Record<JourneyName, Promised>> = {
     ],
     first: 'status',
     means: 'Sign-in mails come late. Mails that are not accepted at all raise MailsStuck.',
-    look: 'identity’s log `did not send a mail` with the code of the error; the mail provider’s status and quota.',
+    inspect:
+      'identity’s log `did not send a mail` with the code of the error; the mail provider’s status and quota.',
     act: 'Repair or change `SMTP_URL`. Mails with a valid link are sent by themselves.',
     never: 'Send a link by hand: such a request may be an attack.',
   },

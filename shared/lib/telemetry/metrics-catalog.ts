@@ -1,8 +1,8 @@
 import { JOURNEYS, type Journey } from '../../contract/journey.ts';
 import { SERVICE_NAMES } from '../../contract/service.ts';
 import { DECLINE_REASONS } from '../../contract/settlement.ts';
-import { DELIVERY_ERRORS } from '../../contract/webhook.ts';
 import { counter, gauge, histogram, type Metric, type Reporter } from './metric.ts';
+import { SENDING_METRICS } from './sending-metrics.ts';
 import { SERVICE_METRICS } from './service-metrics.ts';
 
 const ALL: readonly Reporter[] = ['gateway', ...SERVICE_NAMES];
@@ -12,8 +12,6 @@ const CALL_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 1
  * Up to the last moment at which a generation may be signed: the lifetime of a quote and a minute.
  */
 const CHAIN_SECONDS = [0.1, 0.25, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 660];
-/** Work that somebody waits for: a mail, a webhook. */
-const QUEUE_SECONDS = [0.1, 0.5, 1, 2, 5, 10, 30, 60, 120, 300, 900, 3600];
 /** Up to a redeem window of a week. */
 const REDEEM_SECONDS = [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600, 86_400, 604_800];
 
@@ -301,48 +299,7 @@ export const METRICS = {
     { version: null, commit: null },
     'Always 1. The labels say which build the process runs.',
   ),
-  quittance_mails_queued: gauge(
-    '{mail}',
-    ['identity'],
-    {},
-    'Mails that the mail server has not accepted yet; counted up to 10,000.',
-  ),
-  quittance_mails_oldest_age_seconds: gauge(
-    's',
-    ['identity'],
-    {},
-    'Time since the oldest of these mails was queued.',
-  ),
-  quittance_sign_in_mail_seconds: histogram(
-    QUEUE_SECONDS,
-    ['identity'],
-    {},
-    'From a requested sign-in link to the acceptance of its mail by the mail server.',
-  ),
-  quittance_webhook_first_answer_seconds: histogram(
-    QUEUE_SECONDS,
-    ['webhook'],
-    {},
-    'From an event to the first attempt that its endpoint answered, with whatever status. A delivery that its endpoint has not answered at its first attempt is left out: the endpoint decides how long it takes.',
-  ),
-  quittance_webhook_attempts_total: counter(
-    '{attempt}',
-    ['webhook'],
-    { outcome: ['delivered', ...DELIVERY_ERRORS] },
-    'Attempts to deliver events to customers’ endpoints, by outcome.',
-  ),
-  quittance_webhook_due: gauge(
-    '{delivery}',
-    ['webhook'],
-    {},
-    'Due deliveries that have not begun, to endpoints that do not fail; counted up to 10,000.',
-  ),
-  quittance_webhook_oldest_due_age_seconds: gauge(
-    's',
-    ['webhook'],
-    {},
-    'Time since the oldest of these deliveries was due.',
-  ),
+  ...SENDING_METRICS,
   quittance_bus_operation_duration_seconds: histogram(
     CALL_SECONDS,
     ALL,

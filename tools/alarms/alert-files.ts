@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
-import { alertmanagerConfig } from '../deploy/observability/alerts/alertmanager.ts';
-import { GROUPS, ruleFile } from '../deploy/observability/alerts/groups.ts';
+import { alertmanagerConfig } from '../../deploy/observability/alerts/alertmanager.ts';
+import { GROUPS, ruleFile } from '../../deploy/observability/alerts/groups.ts';
 
 /** The rules of Prometheus and the routes of Alertmanager, from deploy/observability/alerts/. */
 

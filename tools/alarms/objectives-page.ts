@@ -6,7 +6,7 @@ import {
   OBJECTIVES,
   operationsOf,
 } from '../../deploy/observability/alerts/objectives.ts';
-import { code, table } from './map-page.ts';
+import { code, table } from '../pages/map-page.ts';
 
 /** docs/objectives.md: the promises of the platform, and what to do when one is not kept. */
 
@@ -16,7 +16,7 @@ const operationsText = (journey: JourneyName): string => {
 };
 
 const section = (journey: JourneyName): string => {
-  const { about, objectives, first, means, look, act, never } = OBJECTIVES[journey];
+  const { about, objectives, first, means, inspect, act, never } = OBJECTIVES[journey];
   const alarms = BUDGET_ALARMS.filter(([, { runbook }]) => runbook === `docs/objectives.md#${journey}`);
   const rows = objectives.map(({ name, of1000, promise }) => [code(name), `${of1000} of 1,000 ${promise}`]);
   return `## ${journey}
@@ -35,7 +35,7 @@ ${alarms
   .join('\n')}
 **Means.** ${means}
 
-**Look first.** ${look}
+**Look first.** ${inspect}
 
 **Do.** ${act}
 
@@ -45,13 +45,14 @@ ${alarms
 
 export const objectivesPage = (): string => `# Objectives
 
-Written by \`npm run generate\` from \`deploy/observability/alerts/objectives.ts\` and the contract, where each operation
-names its journey. It is for the person who is paged by an alarm of a journey, and says what the platform promises.
+Written by \`npm run generate\` from \`deploy/observability/alerts/objectives.ts\` and the contract, where each
+operation names its journey. It is for the person who is paged by an alarm of a journey, and says what the platform
+promises.
 
-**Threshold.** \`Fast\` pages when 2 % of the misses that an objective allows in a month are used in an hour: 14.4 times the
-rate that it allows. \`Slow\` opens a ticket when 5 % are used in six hours: 6 times that rate. Each compares a short window
-too, so that it ends soon after its cause, and needs at least five misses, so that one call at night wakes nobody. The
-label \`objective\` says which one is missed. The dashboard "Quittance / Objectives" shows for each journey what was kept in
+\`Fast\` pages when 2 % of the misses that an objective allows in a month are used in an hour: 14.4 times the rate that
+it allows. \`Slow\` opens a ticket when 5 % are used in six hours: 6 times that rate. Each compares a short window too,
+so that it ends soon after its cause, and needs at least five misses, so that one call at night wakes nobody. The label
+\`objective\` says which one is missed. The dashboard "Quittance / Objectives" shows for each journey what was kept in
 the last hour, what is left of the month's misses, and how fast they are used.
 
 ${table(

@@ -1,5 +1,6 @@
 import { oneLine } from '../../deploy/observability/alerts/groups.ts';
-import { SERVER_ALARMS, SOURCES } from '../../deploy/observability/alerts/servers.ts';
+import { SOURCES } from '../../deploy/observability/alerts/server-alarm.ts';
+import { SERVER_ALARMS } from '../../deploy/observability/alerts/servers.ts';
 
 /** docs/runbook-servers.md: the alarms about Postgres, NATS, Redis, volumes and certificates. */
 
@@ -24,8 +25,8 @@ ${oneLine(alarm.expr)}
 
 export const serversPage = (): string => `# Runbook of the servers
 
-Written by \`npm run generate\` from \`deploy/observability/alerts/servers.ts\`. \`k8s/components/server-alerts\` has these
-alarms for the Prometheus operator. They need the exporters of the servers (\`kubernetes.md\`). \`runbook.md\` has the
-alarms about the product, and the rules that hold in every incident.
+Written by \`npm run generate\` from the files \`servers-*.ts\` of \`deploy/observability/alerts/\`. The component
+\`server-alerts\` of \`k8s/\` has these alarms for the Prometheus operator. They need the exporters of the servers
+(\`kubernetes.md\`). \`runbook.md\` has the alarms about the product, and the rules that hold in every incident.
 
 ${SERVER_ALARMS.map(section).join('\n')}`;
