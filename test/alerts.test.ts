@@ -201,7 +201,7 @@ test('what Alertmanager silences and routes are alarms that exist', () => {
   }
   const { receivers, route } = alertmanagerConfig();
   const used = [route.receiver, ...route.routes.map(({ receiver }) => receiver)];
-  expect(receivers.map(({ name }) => name).toSorted()).toEqual(used.toSorted());
+  expect(new Set(receivers.map(({ name }) => name))).toEqual(new Set(used));
   expect(route.routes[0]!.matchers).toEqual(['alertname="Watchdog"']);
 });
 

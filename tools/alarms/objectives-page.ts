@@ -7,6 +7,7 @@ import {
   operationsOf,
 } from '../../deploy/observability/alerts/objectives.ts';
 import { code, table } from '../pages/map-page.ts';
+import { wrapped } from './wrapped.ts';
 
 /** docs/objectives.md: the promises of the platform, and what to do when one is not kept. */
 
@@ -23,7 +24,7 @@ const section = (journey: JourneyName): string => {
 
 First: \`npm run ops -- ${first}\`
 
-${about} ${operationsText(journey)}
+${wrapped(`${about} ${operationsText(journey)}`)}
 
 ${table(['Objective', 'Over 30 days'], rows)}
 
@@ -33,13 +34,13 @@ ${alarms
       `${name} (${severity}):\n\n\`\`\`promql\n${oneLine(expr).replaceAll(' and ', '\n  and ')}\n\`\`\`\n`,
   )
   .join('\n')}
-**Means.** ${means}
+${wrapped(`**Means.** ${means}`)}
 
-**Look first.** ${inspect}
+${wrapped(`**Look first.** ${inspect}`)}
 
-**Do.** ${act}
+${wrapped(`**Do.** ${act}`)}
 
-**Never.** ${never} Change an objective to silence its alarm.
+${wrapped(`**Never.** ${never} Change an objective to silence its alarm.`)}
 `;
 };
 

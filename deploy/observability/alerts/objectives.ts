@@ -141,7 +141,7 @@ export const OBJECTIVES: Readonly<Record<JourneyName, Promised>> = {
   pay: {
     about: JOURNEYS.pay,
     objectives: [isAnswered('pay', 999), confirmed],
-    first: 'stuck',
+    first: 'signing show',
     means:
       '`answered`: payers get 5xx. A 503 means that it is safe to repeat with the same attempt id, a 500 is a bug. `confirmed`: payments succeed after their caller has got 202, and it repeats the attempt. No money is in danger.',
     inspect: `${AS_A_SERVICE} For slow payments \`npm run ops -- payment show <settlement_id>\` of one of them shows between which entries the time passed: before \`transaction signed\` it is our work, after it the chain or a provider.`,
@@ -151,7 +151,7 @@ export const OBJECTIVES: Readonly<Record<JourneyName, Promised>> = {
   deliver: {
     about: JOURNEYS.deliver,
     objectives: [isAnswered('deliver', 999), isQuick('deliver')],
-    first: 'undelivered',
+    first: 'lanes show',
     means:
       'Buyers have paid, or are about to, and their vendors cannot deliver. x402 servers that use this facilitator cannot sell. Vendors repeat with the same ids, and a payment that nobody redeems in its window stays with the vendor undelivered.',
     inspect: AS_A_SERVICE,
@@ -162,7 +162,7 @@ export const OBJECTIVES: Readonly<Record<JourneyName, Promised>> = {
   sell: {
     about: JOURNEYS.sell,
     objectives: [isAnswered('sell', 999), isQuick('sell')],
-    first: 'status',
+    first: 'lanes show',
     means:
       'Vendors get no quotes, so their buyers cannot pay at all. Payments of quotes that exist continue.',
     inspect: AS_A_SERVICE,
@@ -172,7 +172,7 @@ export const OBJECTIVES: Readonly<Record<JourneyName, Promised>> = {
   'sign-in': {
     about: JOURNEYS['sign-in'],
     objectives: [isAnswered('sign-in', 995)],
-    first: 'status',
+    first: 'lanes show',
     means:
       'People cannot sign in. Keys continue to pay and to sell. A call without a valid credential belongs to no environment, so its label is `none`.',
     inspect: `${AS_A_SERVICE} Redis: without it the gateway refuses the calls that guess at secrets.`,
@@ -182,7 +182,7 @@ export const OBJECTIVES: Readonly<Record<JourneyName, Promised>> = {
   agent: {
     about: JOURNEYS.agent,
     objectives: [isAnswered('agent', 995)],
-    first: 'status',
+    first: 'lanes show',
     means: 'Owners cannot make, change or revoke the keys of their programs, or approve a payment.',
     inspect: AS_A_SERVICE,
     act: `${REMOVE} An owner who wants to stop a program now is helped by \`npm run ops -- accounts freeze\`.`,
@@ -191,7 +191,7 @@ export const OBJECTIVES: Readonly<Record<JourneyName, Promised>> = {
   fund: {
     about: JOURNEYS.fund,
     objectives: [isAnswered('fund', 995)],
-    first: 'status',
+    first: 'lanes show',
     means: 'Owners cannot link a wallet, deposit or withdraw. What they have signed goes on by itself.',
     inspect: `${AS_A_SERVICE} ProviderFailing, and the provider of deposits.`,
     act: REMOVE,
@@ -200,7 +200,7 @@ export const OBJECTIVES: Readonly<Record<JourneyName, Promised>> = {
   read: {
     about: JOURNEYS.read,
     objectives: [isAnswered('read', 995), isQuick('read')],
-    first: 'status',
+    first: 'lanes show',
     means: 'The console, statements and programs that poll see errors or wait. Nothing is lost.',
     inspect: `${AS_A_SERVICE} ReadReplicaUnused: without replicas the primary answers lists, too.`,
     act: REMOVE,
@@ -214,7 +214,7 @@ export const OBJECTIVES: Readonly<Record<JourneyName, Promised>> = {
         'quittance_webhook_first_answer_seconds',
       ),
     ],
-    first: 'webhooks',
+    first: 'lanes show',
     means: 'Endpoints hear of events late. `GET /v1/events` is complete, and payments continue.',
     inspect:
       'WebhooksStuck and EventsWaiting; `quittance_webhook_attempts_total` by `outcome`; whether one account has most of the due deliveries.',
@@ -229,7 +229,7 @@ export const OBJECTIVES: Readonly<Record<JourneyName, Promised>> = {
         'quittance_sign_in_mail_seconds',
       ),
     ],
-    first: 'status',
+    first: 'lanes show',
     means: 'Sign-in mails come late. Mails that are not accepted at all raise MailsStuck.',
     inspect:
       'identity’s log `did not send a mail` with the code of the error; the mail provider’s status and quota.',

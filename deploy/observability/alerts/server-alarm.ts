@@ -7,7 +7,7 @@ import type { Alarm } from './alarm.ts';
 
 type Explained = {
   source: keyof typeof SOURCES;
-  first: 'status' | 'backups';
+  first: string;
   threshold: string;
   means: string;
   act: string;

@@ -17,7 +17,7 @@ export class KubectlError extends Error {
   }
 }
 
-/** A local port that leads to a pod or to the API server. `stop` resolves when kubectl has ended. */
+/** A local port that leads to a pod or the API server. `stop` resolves when kubectl has ended. */
 type Forward = { port: number; stop: () => Promise<void> };
 
 const FORWARDING = /(?:Forwarding from|Starting to serve on) 127\.0\.0\.1:(\d+)/;
