@@ -5,6 +5,9 @@ import { wrapped } from './wrapped.ts';
 
 /** docs/runbook-servers.md: the alarms about Postgres, NATS, Redis, volumes and certificates. */
 
+const INSPECT =
+  'The labels name the namespace and the server. `kubectl describe` of its pod or claim, and its log.';
+
 const section = ([name, alarm]: (typeof SERVER_ALARMS)[number]): string => `## ${name}
 
 First: \`npm run ops -- ${alarm.first}\`
@@ -17,7 +20,7 @@ ${wrapped(`**Threshold.** ${alarm.threshold} From ${SOURCES[alarm.source]}.`)}
 
 ${wrapped(`**Means.** ${alarm.means}`)}
 
-**Look first.** The labels name the namespace and the server. \`kubectl describe\` of its pod or claim, and its log.
+${wrapped(`**Look first.** ${INSPECT}`)}
 
 ${wrapped(`**Do.** ${alarm.act}`)}
 
