@@ -26,6 +26,7 @@ const OPTIONS = {
   limit: { type: 'string' },
   seconds: { type: 'string' },
   account: { type: 'string' },
+  period: { type: 'string' },
   since: { type: 'string' },
   logs: { type: 'string' },
   known: { type: 'string' },

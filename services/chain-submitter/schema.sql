@@ -66,6 +66,17 @@ create table lanes (
   constraint lanes_lane_check CHECK (lane >= 0 AND lane < 16)
 );
 
+create table network_costs (
+  account_id text collate "C" not null,
+  kind text not null,
+  period date not null,
+  transactions bigint not null,
+  fee_lamports bigint not null,
+  rent_lamports bigint not null,
+  constraint network_costs_pkey PRIMARY KEY (account_id, kind, period)
+);
+CREATE INDEX network_costs_by_month ON network_costs USING btree (period) WHERE (account_id <> ''::text);
+
 create table outgoing_messages (
   intent_id text collate "C" not null,
   message_hash text collate "C" not null,
@@ -139,6 +150,8 @@ create table transactions (
   status text default 'live'::text not null,
   creates text collate "C",
   signed_at timestamp with time zone default app_now() not null,
+  fee_lamports bigint,
+  rent_lamports bigint,
   constraint transactions_pkey PRIMARY KEY (signature, intent_id),
   constraint transactions_intent_id_generation_key UNIQUE (intent_id, generation),
   constraint transactions_status_check CHECK (status = ANY (ARRAY['live'::text, 'expired'::text, 'failed'::text])),
@@ -146,6 +159,17 @@ create table transactions (
 );
 CREATE UNIQUE INDEX transactions_one_creation ON transactions USING btree (creates) WHERE ((status = 'live'::text) AND (creates IS NOT NULL));
 CREATE UNIQUE INDEX transactions_one_live ON transactions USING btree (intent_id) WHERE (status = 'live'::text);
+
+create table unread_costs (
+  signature text collate "C" not null,
+  intent_id text collate "C" not null,
+  kind text not null,
+  account_id text collate "C" not null,
+  read_after timestamp with time zone default app_now() not null,
+  created_at timestamp with time zone default app_now() not null,
+  constraint unread_costs_pkey PRIMARY KEY (signature)
+);
+CREATE INDEX unread_costs_due ON unread_costs USING btree (read_after);
 
 create table workers (
   worker_id text collate "C" not null,

@@ -8,6 +8,7 @@ import { hourlyLimits } from '../../shared/db/hourly-caps.ts';
 import { acceptHandedOver, acceptJobs } from '../../shared/events/consume.ts';
 import { listSentEvents } from '../../shared/events/sent-events.ts';
 import { startLanes } from '../../shared/lanes/lanes.ts';
+import type { Clock } from '../../shared/lib/clock.ts';
 import { whileOwned } from '../../shared/lib/lane.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
 import { operatorHandlers } from '../../shared/operator/handlers.ts';
@@ -15,6 +16,7 @@ import { expireInFlight } from './broadcast/expiry.ts';
 import { createInFlightTransactions } from './broadcast/in-flight.ts';
 import { startPoller } from './broadcast/poller.ts';
 import { rebroadcast } from './broadcast/rebroadcast.ts';
+import { readCosts } from './broadcast/unread-costs.ts';
 import { createBlockhashes } from './chain/blockhashes.ts';
 import { createPriorityFees } from './chain/priority-fees.ts';
 import type { RpcPool } from './chain/rpc-pool.ts';
@@ -54,8 +56,15 @@ import { createOwnBudgets } from './limits/own-budgets.ts';
 import { reserveTokenAccount } from './limits/reserve-token-account.ts';
 import { setCosigningFactor } from './limits/set-cosigning-factor.ts';
 import { createCaps } from './limits/spending-caps.ts';
-import { collectBudgets, collectCaps, collectFeePayer, collectIntents } from './operator/gauges.ts';
+import {
+  collectBudgets,
+  collectCaps,
+  collectCosts,
+  collectFeePayer,
+  collectIntents,
+} from './operator/gauges.ts';
 import { getAttemptReport } from './operator/get-attempt-report.ts';
+import { getCosts } from './operator/get-costs.ts';
 import { getSigning } from './operator/get-signing.ts';
 import { listReplicas } from './operator/list-replicas.ts';
 import { quarantineResolver } from './operator/quarantine.ts';
@@ -83,6 +92,7 @@ import { submitPrepared } from './user-signed/submit-prepared.ts';
 
 const SECOND_MS = 1000;
 const REBROADCAST_MS = 250;
+const COSTS_EVERY_MS = 5000;
 const HOUR_MS = 3_600_000;
 
 /** The access to the chain. This service calls it and no other service. */
@@ -151,6 +161,7 @@ const operations = (deps: Deps, config: Config) => ({
   getCaps: getCaps(deps, capsOf(config)),
   listReplicas: listReplicas(deps),
   getSigning: getSigning(deps),
+  getCosts: getCosts(deps),
   setSigningPaused: setSigningPaused(deps),
   getCosigningLimits: getCosigningLimits(deps),
   setCosigningFactor: setCosigningFactor(deps),
@@ -190,6 +201,7 @@ const startLoops = (deps: Deps, { POLL_MS }: Config) => {
       everyMs(SWEEP_EVERY_MS, 'sweep', (nextWithinMs) => sweep(deps, nextWithinMs), logger),
       everyMs(REBROADCAST_MS, 'rebroadcast', () => rebroadcast(deps), logger),
       everyMs(SECOND_MS, 'release-lapsed-reservations', () => releaseLapsedReservations(pool), logger),
+      everyMs(COSTS_EVERY_MS, 'read-costs', () => readCosts(deps), logger),
       everyMs(SECOND_MS, 'expire', () => expireInFlight(deps), logger),
       everyMs(HOUR_MS, 'delete-old-spending', () => deleteOldSpending(pool), logger),
       everyMs(HOUR_MS, 'delete-unsent', () => deleteUnsent(pool), logger),
@@ -198,10 +210,11 @@ const startLoops = (deps: Deps, { POLL_MS }: Config) => {
   }));
 };
 
-const gaugesOf = ({ pool, limits, network, lamportsOf }: Deps, config: Config) => [
+const gaugesOf = ({ pool, limits, network, lamportsOf }: Deps, config: Config, clock: Clock) => [
   collectIntents(pool),
   collectCaps(pool, capsOf(config)),
   collectBudgets(pool, limits),
+  collectCosts(pool, clock),
   collectFeePayer(async () => Math.min(...(await Promise.all(network.payingFeePayers.map(lamportsOf))))),
 ];
 
@@ -240,6 +253,6 @@ export const createService = async (base: ServiceBase, config: Config, chain: Ch
     consuming,
     lanes: [lanes, whileOwned(lanes, (lane) => acceptSettles(bus, lane, deps))],
     jobs: [worker],
-    gauges: [...gaugesOf(deps, config), lanes.gauges],
+    gauges: [...gaugesOf(deps, config, base.clock.now), lanes.gauges],
   };
 };

@@ -107,6 +107,7 @@ export const createProvider = (
     if (err === null) chain.claimed.set(signature, slot);
     return { slot, err, confirmationStatus: random.pick(['confirmed', 'finalized'] as const) };
   };
+  const cost = { feePayer: network.feePayer, feeLamports: 10_000n, rentLamports: 0n };
   /** The balance changes of a payment whose inclusion it never observed. */
   const inventedBalances = (payment: Payment) => ({
     slot: slotNow(),
@@ -117,6 +118,7 @@ export const createProvider = (
           sum + (destination === account ? amount : 0n) - (source === account ? amount : 0n),
         0n,
       ),
+    cost,
     feePayer: () => network.feePayer,
   });
 
@@ -246,7 +248,7 @@ export const createProvider = (
           changes: new Map(
             ours.map(({ payment, deltas }) => [
               payment.signature,
-              { deltaOf: (account: string) => deltas.get(account) ?? 0n },
+              { deltaOf: (account: string) => deltas.get(account) ?? 0n, cost },
             ]),
           ),
         };
@@ -262,7 +264,8 @@ export const createProvider = (
         if (included === undefined || isForgetful()) return null;
         const { error, deltas } = included;
         const feePayer = () => network.feePayer;
-        return { slot: included.slot, err: error, deltaOf: (account) => deltas.get(account) ?? 0n, feePayer };
+        const deltaOf = (account: string) => deltas.get(account) ?? 0n;
+        return { slot: included.slot, err: error, deltaOf, cost, feePayer };
       }),
   };
 };

@@ -31,6 +31,8 @@ type Options = {
   seconds: number;
   /** The account whose attempt is named, or whose payments are listed. */
   account: string | null;
+  /** A month or a day, as it was written. */
+  period: string | null;
   /** From when on records are listed. */
   since: string | null;
   /** Where JSON log lines are: a file, a folder, or `-` for stdin. */

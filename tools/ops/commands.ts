@@ -6,6 +6,7 @@ import { authorityCommands } from './authorities.ts';
 import { budgetsCommands } from './budgets.ts';
 import { capsCommands } from './caps.ts';
 import type { Command } from './command.ts';
+import { costsCommands } from './costs.ts';
 import { deprecatedCommands } from './deprecated.ts';
 import { drainCommands } from './drain.ts';
 import { lanesCommands } from './lanes.ts';
@@ -29,6 +30,7 @@ export const commands: readonly Command[] = [
   ...limitsCommands,
   ...budgetsCommands,
   ...capsCommands,
+  ...costsCommands,
   ...paymentsCommands,
   ...signingCommands,
   ...authorityCommands,

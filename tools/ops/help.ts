@@ -13,6 +13,7 @@ const OPTIONS = `Options
   --seconds <n>         for drain: how long it waits (default 300)
   --account <id>        for payments list: the account, by its id or e-mail address;
                         for payment show: the account id of a payment_attempt_id
+  --period <month|day>  for costs: a month (2026-11) or a day (2026-11-28) in UTC; default: this month
   --since <when>        for accounts show and payments list: a time (2026-11-28T14:00Z) or an age (90m, 24h, 7d)
   --known <file>        for audit verify: the output of an earlier one with --json
   --logs <path>         for request show: a file or folder of JSON lines, or - for stdin

@@ -18,6 +18,7 @@ type Values = {
   limit?: string | undefined;
   seconds?: string | undefined;
   account?: string | undefined;
+  period?: string | undefined;
   since?: string | undefined;
   known?: string | undefined;
   logs: string;
@@ -100,10 +101,10 @@ export const runCommand = async (
   const seconds = Number(values.seconds ?? 300);
   if (!Number.isInteger(seconds) || seconds < 0)
     throw new Refusal('--seconds must be a whole number of 0 or more');
-  const { account = null, known = null, logs, traces } = values;
+  const { account = null, period = null, known = null, logs, traces } = values;
   const since = values.since === undefined ? null : sinceOf(values.since, new Date());
   const [all, used] = [values.all === true, values.used === true];
-  const options = { all, used, limit, seconds, account, since, logs, traces, known };
+  const options = { all, used, limit, seconds, account, period, since, logs, traces, known };
   try {
     if ('read' in command) return print(await command.read(args, options), values);
     if ('show' in command) return print(await command.show(await connect(), args, options), values);

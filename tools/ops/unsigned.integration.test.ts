@@ -32,6 +32,7 @@ const options = {
   limit: 20,
   seconds: 0,
   account: null,
+  period: null,
   since: null,
   logs: '',
   traces: null,

@@ -5,6 +5,7 @@ import { count } from '../../../shared/lib/telemetry/metrics.ts';
 import type { RpcPool } from '../chain/rpc-pool.ts';
 import type { TokenDeltas } from '../ledger/model/balance-changes.ts';
 import type { Network } from '../ledger/model/network.ts';
+import { costOf } from '../ledger/model/network-cost.ts';
 import { expectedDeltas } from '../ledger/model/payment.ts';
 import { transition } from '../ledger/transition.ts';
 import type { InFlightTransaction, InFlightTransactions } from './in-flight.ts';
@@ -27,26 +28,31 @@ const MAX_UNANSWERED = 30;
 const expectedOf = ({ network }: Deps, { order }: InFlightTransaction) =>
   order === null ? [] : expectedDeltas(order, network);
 
+/** The cost is not known. The job reads it (`./unread-costs.ts`). */
+const UNREAD = { cost: null } as const;
+
 /**
- * Compares a transaction's balance changes with its order. False when no provider returns them yet.
+ * Compares a transaction's balance changes with its order.
  * @param read the changes, if they were read with those of its block
+ * @returns the changes, or `UNREAD` when they need no check or were asked for too often; null when
+ *   no provider returns them yet
  */
 const checkBalances = async (
   deps: Deps,
   transaction: InFlightTransaction,
   read: TokenDeltas | undefined,
-): Promise<boolean> => {
+): Promise<Pick<TokenDeltas, 'cost'> | null> => {
   const { rpc, logger } = deps;
   const { signature, intent } = transaction;
   const expected = expectedOf(deps, transaction);
-  if (expected.length === 0) return true;
+  if (expected.length === 0) return UNREAD;
   const changes =
     read ?? (await rpc.first((provider) => provider.balances(signature, 'finalized')).catch(() => null));
   if (changes === null) {
     transaction.unansweredReads += 1;
-    if (transaction.unansweredReads < MAX_UNANSWERED) return false;
+    if (transaction.unansweredReads < MAX_UNANSWERED) return null;
     logger.error({ intent: intent.intent_id, signature }, 'transaction finalized, balances not read');
-    return true;
+    return UNREAD;
   }
   const wrong = expected.filter(([account, delta]) => changes.deltaOf(account) !== delta);
   if (wrong.length > 0) {
@@ -59,7 +65,7 @@ const checkBalances = async (
       'transaction finalized, balances differ from the order',
     );
   }
-  return true;
+  return changes;
 };
 
 /**
@@ -72,10 +78,12 @@ export const finalize = async (deps: Deps, transactions: readonly InFlightTransa
   const results = await Promise.all(
     transactions.map(async (transaction) => ({
       transaction,
-      isChecked: await checkBalances(deps, transaction, read.get(transaction.signature)),
+      changes: await checkBalances(deps, transaction, read.get(transaction.signature)),
     })),
   );
-  const checked = results.filter(({ isChecked }) => isChecked).map(({ transaction }) => transaction);
+  const checked = results.flatMap(({ transaction, changes }) =>
+    changes === null ? [] : [{ ...transaction, paid: costOf(transaction, changes.cost, deps.network) }],
+  );
   if (checked.length === 0) return;
   await transition(deps, 'finalize', checked);
   for (const { intent } of checked) deps.inFlight.end(intent.intent_id);

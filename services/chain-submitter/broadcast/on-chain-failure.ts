@@ -11,6 +11,8 @@ import {
   PLATFORM_FAULT,
   settleFailure,
 } from '../ledger/model/failure.ts';
+import type { Network } from '../ledger/model/network.ts';
+import { costOf } from '../ledger/model/network-cost.ts';
 import { transition } from '../ledger/transition.ts';
 import { findCreationIndex } from '../transactions/message.ts';
 import { recordDoubt, reportDispute } from './agreement.ts';
@@ -21,6 +23,7 @@ type Deps = {
   pool: Pool;
   relay: Outbox;
   logger: Logger;
+  network: Pick<Network, 'feePayers'>;
   tokenAccounts: TokenAccounts;
   inFlight: InFlightTransactions;
 };
@@ -59,6 +62,7 @@ export const failIfAgreed = async (
   const slot = views.find(({ status }) => status !== null)?.status?.slot ?? transaction.slot;
   const { intent, generation, signature } = transaction;
   if (transaction.phase === 'confirmed') await transition(deps, 'fork', [transaction]);
-  await transition(deps, 'fail', [{ intent, generation, signature, slot, failure }]);
+  const paid = costOf(transaction, null, deps.network);
+  await transition(deps, 'fail', [{ intent, generation, signature, slot, failure, paid }]);
   deps.inFlight.end(intent.intent_id);
 };

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { BalanceChanges, TokenDeltas } from '../ledger/model/balance-changes.ts';
+import type { NetworkCost } from '../ledger/model/network-cost.ts';
 import { type IncludedTransaction, parseIncluded } from './included-transaction.ts';
 import { type TransactionJson, TransactionOfBlock } from './schemas.ts';
 
@@ -33,6 +34,20 @@ const deltaOf = (
     return BigInt(balance?.uiTokenAmount.amount ?? '0');
   };
   return amountIn(postTokenBalances) - amountIn(preTokenBalances);
+};
+
+/** What the transaction took from its fee payer, which is its first account. */
+const costOf = (
+  { fee, preBalances, postBalances }: Meta,
+  feePayer: string | undefined,
+): NetworkCost | null => {
+  const [before, after] = [preBalances?.[0], postBalances?.[0]];
+  if (feePayer === undefined || fee == null || before === undefined || after === undefined) return null;
+  return {
+    feePayer,
+    feeLamports: BigInt(fee),
+    rentLamports: BigInt(before) - BigInt(after) - BigInt(fee),
+  };
 };
 
 /**
@@ -76,6 +91,7 @@ export const parseBalanceChanges = (returned: Returned, signature: string): Bala
     slot,
     err: meta.err,
     deltaOf: (account) => deltaOf(meta, account, accountAt),
+    cost: costOf(meta, accountAt(0)),
     feePayer: included.feePayer,
   };
 };
@@ -95,7 +111,10 @@ export const parseBlock = (
     if (!parsed.success) continue;
     const { transaction, meta } = parsed.data;
     const accountAt = (index: number) => transaction.accountKeys[index]?.pubkey;
-    found.set(transaction.signatures[0], { deltaOf: (account) => deltaOf(meta, account, accountAt) });
+    found.set(transaction.signatures[0], {
+      deltaOf: (account) => deltaOf(meta, account, accountAt),
+      cost: costOf(meta, accountAt(0)),
+    });
   }
   return found;
 };

@@ -17,7 +17,7 @@ const providerOf = (blocks: Record<number, Block>, lacks: readonly string[] = []
       const included = [...signatures].filter((signature) => !lacks.includes(signature));
       return {
         transactions: block,
-        changes: new Map(included.map((signature) => [signature, { deltaOf: () => 1n }])),
+        changes: new Map(included.map((signature) => [signature, { deltaOf: () => 1n, cost: null }])),
       };
     },
   });

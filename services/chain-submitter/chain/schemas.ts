@@ -69,6 +69,9 @@ export const FinalizedTransactionJson = FinalizedTransaction.nullable();
 
 const Meta = z.object({
   err: ErrorJson,
+  fee: z.int().min(0).nullish(),
+  preBalances: z.array(z.int().min(0)).nullish(),
+  postBalances: z.array(z.int().min(0)).nullish(),
   preTokenBalances: z.array(Balance).nullish(),
   postTokenBalances: z.array(Balance).nullish(),
 });

@@ -2,6 +2,7 @@ import type { Pool } from '../../../shared/db/pool.ts';
 import type { Outbox } from '../../../shared/events/relay.ts';
 import { progressEvent } from './events.ts';
 import type { Failure } from './model/failure.ts';
+import type { TransactionCost } from './model/network-cost.ts';
 import { type IntentRow, type Transition, transitionIntents } from './store/intents.ts';
 
 /**
@@ -14,6 +15,8 @@ type Change = {
   signature: string | null;
   slot?: number | null;
   failure?: Failure | null;
+  /** What its transaction cost, of a final or failed one; undefined: nothing of ours. */
+  paid?: TransactionCost | undefined;
 };
 
 const STATUS = {
@@ -26,7 +29,7 @@ type ChainEvent = keyof typeof STATUS;
 
 const transitionOf = (
   event: ChainEvent,
-  { intent, generation, signature, slot: included = null, failure = null }: Change,
+  { intent, generation, signature, slot: included = null, failure = null, paid }: Change,
 ): Transition => {
   // A fork removes the transaction from its slot.
   const slot = event === 'fork' ? null : included;
@@ -43,8 +46,13 @@ const transitionOf = (
     msg_id: msgId,
     payload,
     traceparent: intent.traceparent,
+    cost_account: paid?.accountId ?? null,
+    fee_lamports: lamportsText(paid?.cost?.feeLamports),
+    rent_lamports: lamportsText(paid?.cost?.rentLamports),
   };
 };
+
+const lamportsText = (lamports: bigint | undefined): string | null => lamports?.toString() ?? null;
 
 /**
  * Applies an event to intents and publishes it. State and outbox rows are one commit, and the

@@ -1,12 +1,16 @@
 import { type HourlyLimits, measureCapUse } from '../../../shared/db/hourly-caps.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
+import type { Clock } from '../../../shared/lib/clock.ts';
 import type { GaugeCollector } from '../../../shared/lib/telemetry/metrics.ts';
 import {
+  COST_PARTS,
   INTENT_KINDS,
   INTENT_STATES,
   LAMPORT_BUDGETS,
+  PAID_KINDS,
 } from '../../../shared/lib/telemetry/metrics-catalog.ts';
 import { countOpenByState } from '../ledger/store/intents.ts';
+import { countUnreadCosts, daysFrom, sumPlatformCosts } from '../ledger/store/network-costs.ts';
 import { isPaused } from '../ledger/store/settings.ts';
 import { sumReserved } from '../ledger/store/spending.ts';
 import type { Limits } from '../limits/fee-budgets.ts';
@@ -56,6 +60,27 @@ export const collectBudgets = (pool: Pool, limits: Limits): GaugeCollector => ({
       value: Number(reserved.get(budget) ?? 0n) / Number(limits[budget]),
       labels: { budget },
     }));
+  },
+});
+
+/** Collects what the transactions that became final in this UTC day have cost. */
+export const collectCosts = (pool: Pool, clock: Clock): GaugeCollector => ({
+  name: 'costs',
+  metrics: ['quittance_network_cost_lamports', 'quittance_costs_unread'],
+  collect: async () => {
+    const day = daysFrom(clock());
+    const [sums, unread] = await Promise.all([sumPlatformCosts(pool, day), countUnreadCosts(pool)]);
+    const of = (kind: string) => sums.find((sum) => sum.kind === kind);
+    return [
+      ...PAID_KINDS.flatMap((kind) =>
+        COST_PARTS.map((part) => ({
+          metric: 'quittance_network_cost_lamports' as const,
+          value: Number(of(kind)?.[`${part}_lamports`] ?? 0n),
+          labels: { kind, part },
+        })),
+      ),
+      { metric: 'quittance_costs_unread', value: Number(unread) },
+    ];
   },
 });
 

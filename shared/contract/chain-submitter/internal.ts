@@ -90,6 +90,15 @@ const Signing = z.strictObject({
   /** New onboardings use the highest number. */
   authorities: z.array(z.strictObject({ number: z.int(), address: SolanaAddress })),
 });
+const Lamports = z.string().regex(/^-?\d+$/);
+/** Final transactions of one kind of work, and the lamports that the chain took for them. */
+const CostSum = z.strictObject({
+  kind: z.string(),
+  transactions: z.int().min(0),
+  fee_lamports: Lamports,
+  /** For the token accounts that they created. */
+  rent_lamports: Lamports,
+});
 const PerDay = z.strictObject({ used: z.int().min(0), per_day: z.int().min(0) });
 /** Transactions of an account that the platform co-signs and pays for, per UTC day. */
 const CosigningLimits = z.strictObject({
@@ -121,6 +130,25 @@ export const internal = {
       'Pauses or resumes all signing, also for accepted work. Signed transactions are still broadcast. Changes nothing if signing is in that state already.',
     input: z.strictObject({ paused: z.boolean(), reason: Reason }),
     output: z.strictObject({ changed: z.boolean(), signing: Signing }),
+  }),
+  getCosts: operatorOperation({
+    summary: 'What final transactions cost in a day or a month, and the accounts that they were for',
+    input: z.strictObject({
+      /** A month (2026-11) or a day (2026-11-28), in UTC. */
+      period: z.string().regex(/^\d{4}-\d{2}(-\d{2})?$/),
+      account_id: AccountId.nullable(),
+      limit: z.int().min(1).max(200),
+    }),
+    output: z.strictObject({
+      from: z.iso.date(),
+      /** The day after the last one. */
+      before: z.iso.date(),
+      platform: z.array(CostSum),
+      /** Of the month in which the period begins, the highest first. */
+      accounts: z.array(CostSum.extend({ account_id: z.string() })),
+      /** Transactions on the chain whose cost no provider has told yet. */
+      unread: z.int().min(0),
+    }),
   }),
   getCosigningLimits: operatorOperation({
     summary: 'How many transactions of an account are co-signed per day at most, and how many were today',

@@ -26,6 +26,10 @@ export const INTENT_KINDS = [
   'incoming',
   'outgoing',
 ] as const;
+/** The kinds of work whose transactions the platform's fee payer pays. */
+export const PAID_KINDS = INTENT_KINDS.filter((kind) => kind !== 'outgoing');
+/** What a transaction takes from its fee payer: the fee, and the rent of accounts that it creates. */
+export const COST_PARTS = ['fee', 'rent'] as const;
 /** What the fee payer spends, by cause: fees of settles, rent that quotes promise, and so on. */
 export const LAMPORT_BUDGETS = [
   'fees_settle',
@@ -277,6 +281,18 @@ export const METRICS = {
     ['chain-submitter'],
     { budget: LAMPORT_BUDGETS, dimension: ['account', 'vendor', 'environment'] },
     'Work that was refused or has to wait because a daily budget is used up, by the kind of the budget’s owner.',
+  ),
+  quittance_network_cost_lamports: gauge(
+    '{lamport}',
+    ['chain-submitter'],
+    { kind: PAID_KINDS, part: COST_PARTS },
+    'What the chain took for the transactions that became final in this UTC day.',
+  ),
+  quittance_costs_unread: gauge(
+    '{transaction}',
+    ['chain-submitter'],
+    {},
+    'Transactions on the chain whose cost no provider has told yet.',
   ),
   quittance_fee_payer_lamports: gauge(
     '{lamport}',

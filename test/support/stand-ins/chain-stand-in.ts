@@ -236,6 +236,7 @@ export const startChainStandIn = (bus: Bus) => {
     getCaps: notCalled,
     listReplicas: notCalled,
     getSigning: notCalled,
+    getCosts: notCalled,
     setSigningPaused: notCalled,
     findPayment: notCalled,
     findCapture: notCalled,

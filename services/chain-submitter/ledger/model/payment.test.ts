@@ -29,6 +29,12 @@ test.each([
   ['all of it, in a transaction that failed', 2n, 'InvalidAccountData', false],
 ])('whether a transaction moved the money of an order: %s', (_name, fee, err, expected) => {
   const deltas: Record<string, bigint> = { source: -50n, payee: 48n, fee };
-  const changes = { slot: 1, err, feePayer: () => null, deltaOf: (account: string) => deltas[account] ?? 0n };
+  const changes = {
+    slot: 1,
+    err,
+    cost: null,
+    feePayer: () => null,
+    deltaOf: (account: string) => deltas[account] ?? 0n,
+  };
   expect(movedOrder(changes, order([first, second]), network)).toBe(expected);
 });

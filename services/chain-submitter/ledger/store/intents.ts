@@ -9,6 +9,7 @@ import { finalRequest } from './final-request.ts';
 import { unuseGrants, useGrants } from './grants.ts';
 import { releaseHourlyCaps } from './hourly-release.ts';
 import { countIncomingFailures } from './incoming-failures.ts';
+import { addCosts, noteUnreadCosts } from './network-costs.ts';
 import {
   emptyTransactions,
   failTransactions,
@@ -217,6 +218,11 @@ export type Transition = Pick<
   subject: string;
   msg_id: string;
   payload: unknown;
+  /** Whom its transaction was paid for; null: none of ours was. */
+  cost_account: string | null;
+  /** Null: not known yet. */
+  fee_lamports: string | null;
+  rent_lamports: string | null;
 };
 
 /**
@@ -244,7 +250,7 @@ export const transitionIntents = (
     with input as (
       select * from jsonb_to_recordset(${JSON.stringify(transitions)}::jsonb) as input(intent_id text, generation integer,
         signature text, slot bigint, failure_code text, failure_message text, subject text, msg_id text,
-        payload jsonb, traceparent text)
+        payload jsonb, traceparent text, cost_account text, fee_lamports bigint, rent_lamports bigint)
     ), changed as (
       update intents i set status = ${state.after(event)}, signature = coalesce(input.signature, i.signature),
         slot = ${event === 'fork' ? sql.fragment`null` : sql.fragment`coalesce(input.slot, i.slot)`},
@@ -254,7 +260,8 @@ export const transitionIntents = (
         ${event === 'finalize' ? sql.fragment`, request = ${finalRequest}` : sql.fragment``}
       from input where i.intent_id = any(array(select intent_id from input)) and i.intent_id = input.intent_id
         and i.generation = input.generation and ${state.allows(event)}${event === 'confirm' ? hasNoDeadBytes : sql.fragment``}
-      returning i.intent_id, input.slot, input.subject, input.msg_id, input.payload, input.traceparent
+      returning i.intent_id, i.kind, i.signature, input.slot, input.subject, input.msg_id, input.payload,
+        input.traceparent, input.cost_account, input.fee_lamports, input.rent_lamports
     )${effects[event]}
     ${insertEventLists(sql.fragment`
       select row_number() over () as position, subject, msg_id, payload, traceparent from changed`)}`);
@@ -263,8 +270,8 @@ export const transitionIntents = (
 const effects = {
   confirm: useGrants,
   fork: unuseGrants,
-  fail: sql.fragment`${failTransactions}${releaseHourlyCaps}${countIncomingFailures}`,
-  finalize: emptyTransactions,
+  fail: sql.fragment`${failTransactions}${releaseHourlyCaps}${countIncomingFailures}${noteUnreadCosts}`,
+  finalize: sql.fragment`${emptyTransactions}${addCosts}${noteUnreadCosts}`,
 };
 
 const Revived = z.object({ wire: z.instanceof(Buffer), last_valid_block_height: z.bigint() });

@@ -26,10 +26,13 @@ export const failTransactions = sql.fragment`, failed as (
       and ${state.isFrom('fail')})`;
 /**
  * Removes the bytes of the intents of `changed`, which are final: no fork removes their payment, so
- * nothing of them is sent again.
+ * nothing of them is sent again. The one that is on the chain gets its cost.
  */
 export const emptyTransactions = sql.fragment`, emptied as (
-    update transactions t set wire = '' from changed
+    update transactions t set wire = '',
+      fee_lamports = case when t.signature = changed.signature then changed.fee_lamports end,
+      rent_lamports = case when t.signature = changed.signature then changed.rent_lamports end
+    from changed
     where t.intent_id = any(array(select intent_id from changed)) and t.intent_id = changed.intent_id)`;
 /** Makes the transactions of `revived` live again. */
 export const reviveTransactions = sql.fragment`
