@@ -64,7 +64,6 @@ import {
   collectIntents,
 } from './operator/gauges.ts';
 import { getAttemptReport } from './operator/get-attempt-report.ts';
-import { getCosts } from './operator/get-costs.ts';
 import { getSigning } from './operator/get-signing.ts';
 import { listReplicas } from './operator/list-replicas.ts';
 import { quarantineResolver } from './operator/quarantine.ts';
@@ -77,6 +76,7 @@ import { signOutgoing } from './outgoing/sign-outgoing.ts';
 import { createIntentReader } from './payments/sign-once.ts';
 import { findCapture } from './reads/find-capture.ts';
 import { findPayment } from './reads/find-payment.ts';
+import { getCosts } from './reads/get-costs.ts';
 import { observeChain } from './reads/observe-chain.ts';
 import { observeTransfers } from './reads/observe-transfers.ts';
 import { observeWallet } from './reads/observe-wallet.ts';

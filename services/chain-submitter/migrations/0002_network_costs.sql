@@ -7,8 +7,8 @@ alter table transactions add column rent_lamports bigint;
 -- Sums of these costs. Of the platform they are by day, and of an account by month: a month of the
 -- platform is at most 31 rows of each kind, however many accounts it has.
 create table network_costs (
-  -- Who the transaction was for: the vendor of a payment, else the account that asked for it. Empty:
-  -- the platform.
+  -- Who the transaction was for: the vendor of a payment, else the account that asked for it.
+  -- Empty: the platform.
   account_id text collate "C" not null,
   kind text not null,
   -- The first day of the day or month, in UTC, in which the cost became known.

@@ -28,7 +28,7 @@ export const INTENT_KINDS = [
 ] as const;
 /** The kinds of work whose transactions the platform's fee payer pays. */
 export const PAID_KINDS = INTENT_KINDS.filter((kind) => kind !== 'outgoing');
-/** What a transaction takes from its fee payer: the fee, and the rent of accounts that it creates. */
+/** What a transaction takes from its fee payer: its fee, and the rent of new accounts. */
 export const COST_PARTS = ['fee', 'rent'] as const;
 /** What the fee payer spends, by cause: fees of settles, rent that quotes promise, and so on. */
 export const LAMPORT_BUDGETS = [

@@ -1,4 +1,3 @@
-import type { IntentRow } from '../store/intents.ts';
 import type { Network } from './network.ts';
 import type { Order } from './order.ts';
 
@@ -19,7 +18,7 @@ const UNKNOWN = 'unknown';
  * the account that asked for it. Null: the platform pays nothing, because the vendor of an outgoing
  * payment has its own fee payer.
  */
-const accountOf = (kind: IntentRow['kind'], order: Order | null): string | null => {
+const accountOf = (kind: string, order: Order | null): string | null => {
   if (kind === 'outgoing') return null;
   if (order === null) return UNKNOWN;
   return order.kind === 'settle' ? order.vendorAccountId : order.accountId;
@@ -27,7 +26,7 @@ const accountOf = (kind: IntentRow['kind'], order: Order | null): string | null 
 
 /** The cost that is recorded of a transaction; undefined: none is ours. */
 export const costOf = (
-  { intent, order }: { intent: Pick<IntentRow, 'kind'>; order: Order | null },
+  { intent, order }: { intent: { kind: string }; order: Order | null },
   cost: NetworkCost | null,
   { feePayers }: Pick<Network, 'feePayers'>,
 ): TransactionCost | undefined => {

@@ -9,7 +9,7 @@ import { finalRequest } from './final-request.ts';
 import { unuseGrants, useGrants } from './grants.ts';
 import { releaseHourlyCaps } from './hourly-release.ts';
 import { countIncomingFailures } from './incoming-failures.ts';
-import { addCosts, noteUnreadCosts } from './network-costs.ts';
+import { addCosts, type CostColumns, noteUnreadCosts } from './network-costs.ts';
 import {
   emptyTransactions,
   failTransactions,
@@ -218,12 +218,7 @@ export type Transition = Pick<
   subject: string;
   msg_id: string;
   payload: unknown;
-  /** Whom its transaction was paid for; null: none of ours was. */
-  cost_account: string | null;
-  /** Null: not known yet. */
-  fee_lamports: string | null;
-  rent_lamports: string | null;
-};
+} & CostColumns;
 
 /**
  * The bytes of the generation are not proven dead. A process that was stopped after it had read a

@@ -2,6 +2,15 @@ import { z } from 'zod';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
 import type { NetworkCost } from '../model/network-cost.ts';
 
+/** What an intent's transition says of its transaction's cost. */
+export type CostColumns = {
+  /** Whom the transaction was paid for; null: none of ours was. */
+  cost_account: string | null;
+  /** Null: not known yet. */
+  fee_lamports: string | null;
+  rent_lamports: string | null;
+};
+
 /** A provider that does not have a transaction yet is asked again after this time. */
 const READ_AGAIN_AFTER = '1 minute';
 
