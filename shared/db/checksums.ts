@@ -8,7 +8,7 @@ export const CHECKSUMS: Readonly<Record<string, string>> = {
   'services/chain-submitter/migrations/0001_initial.sql':
     '01dd21a8344aca9c7ea1187ce7afd5fba943c6aebe91299d09c7bc8b7ea890dc',
   'services/chain-submitter/migrations/0002_network_costs.sql':
-    '511c45d359a34721eb93e428ac8d10c1711deb8aa25580b110e4fab429b546a8',
+    '9d61fbd485b1dff0b7deec84002a4e824b04a999c126c75e28e9a70a4ec3ffa9',
   'services/funding/migrations/0001_initial.sql':
     '26ea9b6bbbc65b22ed38a8c34b1d745458dafd2e30017f94ddefa1fccb19745e',
   'services/identity/migrations/0001_initial.sql':
