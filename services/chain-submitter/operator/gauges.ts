@@ -10,7 +10,7 @@ import {
   PAID_KINDS,
 } from '../../../shared/lib/telemetry/metrics-catalog.ts';
 import { countOpenByState } from '../ledger/store/intents.ts';
-import { countUnreadCosts, daysFrom, sumPlatformCosts } from '../ledger/store/network-costs.ts';
+import { daysFrom, sumPlatformCosts } from '../ledger/store/network-costs.ts';
 import { isPaused } from '../ledger/store/settings.ts';
 import { sumReserved } from '../ledger/store/spending.ts';
 import type { Limits } from '../limits/fee-budgets.ts';
@@ -66,21 +66,17 @@ export const collectBudgets = (pool: Pool, limits: Limits): GaugeCollector => ({
 /** Collects what the transactions that became final in this UTC day have cost. */
 export const collectCosts = (pool: Pool, clock: Clock): GaugeCollector => ({
   name: 'costs',
-  metrics: ['quittance_network_cost_lamports', 'quittance_costs_unread'],
+  metrics: ['quittance_network_cost_lamports'],
   collect: async () => {
-    const day = daysFrom(clock());
-    const [sums, unread] = await Promise.all([sumPlatformCosts(pool, day), countUnreadCosts(pool)]);
+    const sums = await sumPlatformCosts(pool, daysFrom(clock()));
     const of = (kind: string) => sums.find((sum) => sum.kind === kind);
-    return [
-      ...PAID_KINDS.flatMap((kind) =>
-        COST_PARTS.map((part) => ({
-          metric: 'quittance_network_cost_lamports' as const,
-          value: Number(of(kind)?.[`${part}_lamports`] ?? 0n),
-          labels: { kind, part },
-        })),
-      ),
-      { metric: 'quittance_costs_unread', value: Number(unread) },
-    ];
+    return PAID_KINDS.flatMap((kind) =>
+      COST_PARTS.map((part) => ({
+        metric: 'quittance_network_cost_lamports',
+        value: Number(of(kind)?.[`${part}_lamports`] ?? 0n),
+        labels: { kind, part },
+      })),
+    );
   },
 });
 

@@ -26,9 +26,8 @@ export const INTENT_KINDS = [
   'incoming',
   'outgoing',
 ] as const;
-/** The kinds of work whose transactions the platform's fee payer pays. */
+/** The kinds of work that the platform's fee payer pays for, and what each transaction takes. */
 export const PAID_KINDS = INTENT_KINDS.filter((kind) => kind !== 'outgoing');
-/** What a transaction takes from its fee payer: its fee, and the rent of new accounts. */
 export const COST_PARTS = ['fee', 'rent'] as const;
 /** What the fee payer spends, by cause: fees of settles, rent that quotes promise, and so on. */
 export const LAMPORT_BUDGETS = [
@@ -287,12 +286,6 @@ export const METRICS = {
     ['chain-submitter'],
     { kind: PAID_KINDS, part: COST_PARTS },
     'What the chain took for the transactions that became final in this UTC day.',
-  ),
-  quittance_costs_unread: gauge(
-    '{transaction}',
-    ['chain-submitter'],
-    {},
-    'Transactions on the chain whose cost no provider has told yet.',
   ),
   quittance_fee_payer_lamports: gauge(
     '{lamport}',
