@@ -3,12 +3,14 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { flag, readCommandLine, refuse, text } from '../deploy/local/processes/command-line.ts';
-import { connectDatabases } from '../deploy/local/servers/every-database.ts';
+import { connectDatabases, type EveryDatabase } from '../deploy/local/servers/every-database.ts';
 import type { Stack, StackEnvironment } from '../deploy/local/stack/stack-file.ts';
 import { ADMIN_SETTING, type Databases, databasesIn, hasDatabases } from '../shared/db/databases.ts';
-import { chainAt } from './reconcile/chain.ts';
+import { type Checkpoint, chainAt } from './reconcile/chain.ts';
+import { beginning, hashOfKeys } from './reconcile/checkpoint.ts';
 import { type AccountReport, comparing, isBroken } from './reconcile/compare.ts';
 import { authoritiesOf, type Query, signedOf, transfersOf, watchedAccounts } from './reconcile/records.ts';
+import { keepRun, readCheckpoints } from './reconcile/store.ts';
 import { type Unmatched, unmatchedIn } from './reconcile/unmatched.ts';
 
 type Place = {
@@ -22,26 +24,99 @@ type Place = {
   feePayers: readonly string[];
 };
 
+type Comparison = { reports: AccountReport[]; transactions: number };
+
 /**
- * Compares chain and records of one environment. The environment may be running.
+ * Compares the accounts, each from its checkpoint.
+ * @param trusted checkpoints that are on the chain; an account without one is read from its
+ *   beginning
+ * @param only these accounts; undefined: all
+ * @returns the reports, and the accounts whose checkpoint is not of these records
+ */
+const compareFrom = async (
+  { place, query, chain }: { place: Place; query: Query; chain: ReturnType<typeof chainAt> },
+  trusted: ReadonlyMap<string, Checkpoint>,
+  only?: ReadonlySet<string>,
+) => {
+  const places = { ...place, tokenAccount: chain.tokenAccount };
+  const before = await transfersOf(query, places);
+  const names = await watchedAccounts(query, before, places);
+  const ours = new Set([...place.feePayers, ...(await authoritiesOf(query))]);
+  const keys = hashOfKeys(place.mint, ours);
+  const accounts = [...names.keys()].filter((account) => only?.has(account) ?? true);
+  const histories = await chain.histories(
+    accounts.map((account) => {
+      const kept = trusted.get(account);
+      // With another key, a foreign transfer may be ours.
+      const isOfTheseKeys = kept?.foreign.transfers === 0 || kept?.keys === keys;
+      return kept !== undefined && isOfTheseKeys ? { ...kept, keys } : beginning(account, keys);
+    }),
+  );
+  const [after, signed, authorities] = await Promise.all([
+    transfersOf(query, places),
+    signedOf(query),
+    authoritiesOf(query),
+  ]);
+  const { report, holds } = comparing({
+    before,
+    after,
+    signed,
+    ours: new Set([...place.feePayers, ...authorities]),
+  });
+  const doubtful = new Set(
+    histories
+      .filter(({ from }) => from.signature !== '')
+      .flatMap((each) => (holds(each) ? [] : [each.account])),
+  );
+  const reports = histories
+    .filter(({ account }) => !doubtful.has(account))
+    .map((history) => report(history, names.get(history.account)!));
+  return { reports, doubtful };
+};
+
+/**
+ * Compares all accounts from the checkpoints that chain and records prove, the others from the
+ * beginning.
+ */
+const compareAll = async (place: Place, all: EveryDatabase, fromStart: boolean): Promise<Comparison> => {
+  const query: Query = async (text) => (await all.query(text)).rows;
+  const chain = chainAt(place.rpcUrl, place.mint);
+  const kept = fromStart ? [] : [...(await readCheckpoints(all)).values()];
+  const trusted = new Map((await chain.stillThere(kept)).map((each) => [each.account, each]));
+  const first = await compareFrom({ place, query, chain }, trusted);
+  const again =
+    first.doubtful.size === 0
+      ? []
+      : (await compareFrom({ place, query, chain }, new Map(), first.doubtful)).reports;
+  return { reports: [...first.reports, ...again], transactions: chain.transactionsRead() };
+};
+
+/**
+ * Compares chain and records of one environment from their beginning, and keeps nothing. The
+ * environment may be running.
  * @returns a report for every account in the records
  */
 export const reconcile = async (place: Place): Promise<AccountReport[]> => {
   const all = connectDatabases(place.databases, { max: 3 });
   try {
-    const query: Query = async (text) => (await all.query(text)).rows;
-    const chain = chainAt(place.rpcUrl, place.mint);
-    const places = { ...place, tokenAccount: chain.tokenAccount };
-    const before = await transfersOf(query, places);
-    const names = await watchedAccounts(query, before, places);
-    const histories = await chain.histories([...names.keys()]);
-    const [after, signed, authorities] = await Promise.all([
-      transfersOf(query, places),
-      signedOf(query),
-      authoritiesOf(query),
-    ]);
-    const compare = comparing({ before, after, signed, ours: new Set([...place.feePayers, ...authorities]) });
-    return histories.map((history) => compare(history, names.get(history.account)!));
+    return (await compareAll(place, all, true)).reports;
+  } finally {
+    await all.end();
+  }
+};
+
+/**
+ * Compares chain and records since the last run, and keeps the result and the next checkpoints.
+ * @returns the reports, what services lack, and why nothing was kept (null: it was)
+ */
+export const reconcileOn = async (place: Place, { fromStart }: { fromStart: boolean }) => {
+  const all = connectDatabases(place.databases, { max: 3 });
+  try {
+    const began_at = new Date();
+    const { reports, transactions } = await compareAll(place, all, fromStart);
+    const lacking = await unmatchedIn(async (text) => (await all.query(text)).rows);
+    const notKept = await keepRun(all, { began_at, fromStart, transactions, reports, lacking });
+    return { reports, transactions, lacking, notKept };
   } finally {
     await all.end();
   }
@@ -142,11 +217,12 @@ if (import.meta.main) {
   const { values } = readCommandLine({
     typed: 'npm run ops -- reconcile',
     about: `Compares the history of every watched account on chain with the records, and the records of the services
-with each other. It only reads. Ends with 1 if there is unexplained drift, or if a service lacks what another one has.
-Without a stack on this machine it needs POSTGRES_ADMIN_URL and the last four options.`,
+with each other, since the last run. It keeps its result, and until where each account agrees, in chain_submitter, and
+changes nothing else. Ends with 1 if there is unexplained drift, or if a service lacks what another one has. Without a stack on this machine it needs POSTGRES_ADMIN_URL and the last four options.`,
     options: {
       environment: text('NAME', 'an environment of the stack on this machine', 'test'),
       stack: text('FILE', 'the file of the stack', path.join('.local', 'stack.json')),
+      'from-start': flag('read the whole history of every account again'),
       'records-only': flag('only compare the records of the services with each other, without the chain'),
       rpc: text('URL', 'a provider of the chain'),
       mint: text('ADDRESS', 'the mint of USDC'),
@@ -155,14 +231,22 @@ Without a stack on this machine it needs POSTGRES_ADMIN_URL and the last four op
     },
     notes: `Environment variables:
 
-  POSTGRES_ADMIN_URL            a role that may read the schemas of the environment's database
+  POSTGRES_ADMIN_URL            a role that may read the schemas of the environment's database, and write the tables
+                                reconcile_… of chain_submitter (without that nothing is kept)
   POSTGRES_ADMIN_URL_<SERVICE>  the same for a service with a database of its own`,
   });
-  const { 'records-only': recordsOnly, ...options } = values;
+  const { 'records-only': recordsOnly, 'from-start': fromStart, ...options } = values;
   const place = () => placeFrom(options.environment, options.stack, options);
-  const reports = recordsOnly ? [] : await reconcile(place());
-  if (!recordsOnly) console.log(reportText(reports));
-  const lost = await unmatched(hasDatabases(process.env) ? { databases: namedDatabases() } : place());
+  const compared = recordsOnly ? null : await reconcileOn(place(), { fromStart });
+  const reports = compared?.reports ?? [];
+  if (compared !== null) {
+    console.log(reportText(reports));
+    console.log(`${compared.transactions} transactions were read`);
+    if (compared.notKept !== null) console.error(`The result is not kept: ${compared.notKept}.`);
+  }
+  const lost =
+    compared?.lacking ??
+    (await unmatched(hasDatabases(process.env) ? { databases: namedDatabases() } : place()));
   for (const { lacks, what } of lost) console.log(`${lacks} lacks ${what}`);
   if (lost.length === 0) console.log('no service lacks a record that another one has');
   process.exit(reports.some(isBroken) || lost.length > 0 ? 1 : 0);

@@ -1,12 +1,39 @@
 import { AccountLayout, getAssociatedTokenAddressSync } from '@solana/spl-token';
 import { Connection, PublicKey } from '@solana/web3.js';
 
+/** A transaction in the history of an account. `isFinal`: no fork can remove it. */
+type Listed = { signature: string; slot: number; isFinal: boolean };
 /** A transaction that succeeded: its signers, its accounts, and the amounts that it moved. */
-export type Included = { signature: string; signers: string[]; keys: string[]; deltas: Map<string, bigint> };
-/** An account with its balance and every transaction that changed it. */
-export type History = { account: string; balance: bigint; included: Included[] };
+export type Included = Listed & { signers: string[]; keys: string[]; deltas: Map<string, bigint> };
+/**
+ * Until where the history of an account agrees with the records. It is of a state that both sides
+ * prove: the balance is the sum of the transactions until then, and the hash is that of the records
+ * which they carry out. So a database or a chain that is another one since, or a record that was
+ * changed, added or removed, is noticed, and the account is read from its beginning.
+ */
+export type Checkpoint = {
+  account: string;
+  /** The newest transaction that was compared. It is final. */
+  signature: string;
+  slot: number;
+  balance: bigint;
+  known: number;
+  /** The sum of the hashes of the records, which does not depend on their order. */
+  records: bigint;
+  foreign: { transfers: number; amount: bigint };
+  /** The hash of what decides which transactions are ours. */
+  keys: string;
+};
+
+/**
+ * An account with its balance, and every transaction that changed it since the checkpoint, newest
+ * first.
+ */
+export type History = { account: string; balance: bigint; included: Included[]; from: Checkpoint };
 
 const PAGE = 1000;
+/** Signatures of one getSignatureStatuses call. */
+const STATUSES = 256;
 const ANSWERED_MS = 30_000;
 const CONCURRENCY = 8;
 /** The history of a busy account changes while it is read, so it is read up to this many times. */
@@ -27,7 +54,7 @@ const readTransaction = async (
   connection: Connection,
   mintAddress: string,
   signature: string,
-): Promise<Included> => {
+): Promise<Omit<Included, keyof Listed>> => {
   const found = await connection.getTransaction(signature, {
     commitment: 'confirmed',
     maxSupportedTransactionVersion: 0,
@@ -49,7 +76,49 @@ const readTransaction = async (
   };
   add(found.meta.preTokenBalances, -1n);
   add(found.meta.postTokenBalances, 1n);
-  return { signature, signers: keys.slice(0, message.header.numRequiredSignatures), keys, deltas };
+  return { signers: keys.slice(0, message.header.numRequiredSignatures), keys, deltas };
+};
+
+/** The transactions that succeeded after one, newest first. @param until empty: all */
+const listAfter = async (connection: Connection, account: PublicKey, until: string): Promise<Listed[]> => {
+  const all: Listed[] = [];
+  for (let before: string | undefined; ; ) {
+    const page = await connection.getSignaturesForAddress(account, {
+      limit: PAGE,
+      ...(before === undefined ? {} : { before }),
+      ...(until === '' ? {} : { until }),
+    });
+    all.push(
+      ...page
+        .filter(({ err }) => err === null)
+        .map(({ signature, slot, confirmationStatus }) => ({
+          signature,
+          slot,
+          isFinal: confirmationStatus === 'finalized',
+        })),
+    );
+    if (page.length < PAGE) return all;
+    before = page.at(-1)!.signature;
+  }
+};
+
+/** The checkpoints whose transaction is final on this chain, in its slot. */
+const listStillThere = async (
+  connection: Connection,
+  checkpoints: readonly Checkpoint[],
+): Promise<Checkpoint[]> => {
+  const pages = Array.from({ length: Math.ceil(checkpoints.length / STATUSES) }, (_, page) =>
+    checkpoints.slice(page * STATUSES, (page + 1) * STATUSES),
+  );
+  const found = await inParallel(pages, async (page) => {
+    const signatures = page.map(({ signature }) => signature);
+    const { value } = await connection.getSignatureStatuses(signatures, { searchTransactionHistory: true });
+    return page.filter(({ slot }, at) => {
+      const status = value[at];
+      return status?.err === null && status.slot === slot && status.confirmationStatus === 'finalized';
+    });
+  });
+  return found.flat();
 };
 
 /** Reads the chain by plain RPC at confirmed commitment, independent of the services' code. */
@@ -60,25 +129,13 @@ export const chainAt = (rpcUrl: string, mintAddress: string) => {
     fetch: (input, init) => fetch(input, { ...init, signal: AbortSignal.timeout(ANSWERED_MS) }),
   });
   const mint = new PublicKey(mintAddress);
-  const transactions = new Map<string, Promise<Included>>();
+  const transactions = new Map<string, ReturnType<typeof readTransaction>>();
 
-  const signaturesOf = async (account: PublicKey): Promise<string[]> => {
-    const all: string[] = [];
-    for (let before: string | undefined; ; ) {
-      const page = await connection.getSignaturesForAddress(account, {
-        limit: PAGE,
-        ...(before === undefined ? {} : { before }),
-      });
-      all.push(...page.filter(({ err }) => err === null).map(({ signature }) => signature));
-      if (page.length < PAGE) return all;
-      before = page.at(-1)!.signature;
-    }
-  };
-
-  const included = (signature: string): Promise<Included> => {
+  const included = async (listed: Listed): Promise<Included> => {
+    const { signature } = listed;
     const transaction = transactions.get(signature) ?? readTransaction(connection, mintAddress, signature);
     transactions.set(signature, transaction);
-    return transaction;
+    return { ...listed, ...(await transaction) };
   };
 
   const balanceOf = async (account: PublicKey): Promise<bigint> => {
@@ -88,22 +145,30 @@ export const chainAt = (rpcUrl: string, mintAddress: string) => {
       : AccountLayout.decode(info.data).amount;
   };
 
-  const walk = async (address: string): Promise<History> => {
+  const walk = async (from: Checkpoint): Promise<History> => {
+    const { account: address } = from;
     const account = new PublicKey(address);
     for (let attempt = 1; ; attempt++) {
-      const all = await inParallel(await signaturesOf(account), included);
+      const all = await inParallel(await listAfter(connection, account, from.signature), included);
       const moving = all.filter(({ deltas }) => (deltas.get(address) ?? 0n) !== 0n);
       const balance = await balanceOf(account);
-      const sum = moving.reduce((total, { deltas }) => total + deltas.get(address)!, 0n);
+      const sum = moving.reduce((total, { deltas }) => total + deltas.get(address)!, from.balance);
       // A remaining difference is reported: the node does not store the whole history.
-      if (sum === balance || attempt === WALKS) return { account: address, balance, included: moving };
+      if (sum === balance || attempt === WALKS) return { account: address, balance, included: moving, from };
     }
   };
 
   return {
     tokenAccount: (owner: string): string =>
       getAssociatedTokenAddressSync(mint, new PublicKey(owner), true).toBase58(),
-    /** The whole history of accounts, in their order. */
-    histories: (accounts: readonly string[]): Promise<History[]> => inParallel(accounts, walk),
+    /**
+     * The checkpoints whose transaction is final on this chain, in its slot. Another chain, or one
+     * that was reset, has none of them.
+     */
+    stillThere: (checkpoints: readonly Checkpoint[]) => listStillThere(connection, checkpoints),
+    /** The histories of accounts since their checkpoints, in their order. */
+    histories: (from: readonly Checkpoint[]): Promise<History[]> => inParallel(from, walk),
+    /** How many transactions were read. */
+    transactionsRead: (): number => transactions.size,
   };
 };

@@ -1,4 +1,5 @@
-import type { History, Included } from './chain.ts';
+import type { Checkpoint, History, Included } from './chain.ts';
+import { advance, type Compared, sumOfRecords } from './checkpoint.ts';
 import { OUTGOING_PAYMENT, type Transfer } from './records.ts';
 
 /**
@@ -21,6 +22,8 @@ export type AccountReport = {
   unexplained: bigint;
   known: number;
   findings: Finding[];
+  /** Until where the account agrees. The next run may go on from it. */
+  checkpoint: Checkpoint;
 };
 
 type Books = {
@@ -77,7 +80,7 @@ const classify = (
     counted,
     ours,
   }: { transferOf: ReturnType<typeof indexOf>; counted: Set<string>; ours: ReadonlySet<string> },
-): Finding | 'known' => {
+): Finding | Transfer => {
   const amount = included.deltas.get(account)!;
   const { signature, signers } = included;
   const isOurs = signers.some((signer) => ours.has(signer));
@@ -106,7 +109,7 @@ const classify = (
     };
   const expected = amountIn(transfer, account);
   return expected === amount
-    ? 'known'
+    ? transfer
     : {
         kind: 'altered',
         amount: amount - expected,
@@ -114,45 +117,86 @@ const classify = (
       };
 };
 
-/**
- * Compares the histories of accounts with the records, transfer by transfer.
- * @returns the balance of a history, the recorded balance, and every difference by its kind
- */
-export const comparing = (books: Books): ((history: History, name: string) => AccountReport) => {
-  const transferOf = indexOf(books);
-  const afterById = new Map(books.after.map((transfer) => [transfer.id, transfer]));
+const isFinding = (result: Finding | Transfer): result is Finding => 'kind' in result;
+
+const compared = (account: string, included: Included, result: Finding | Transfer): Compared => {
+  const what = { included, amount: included.deltas.get(account)! };
+  if (!isFinding(result)) return { ...what, as: 'known', transfer: result };
+  return { ...what, as: result.kind === 'foreign' ? 'foreign' : 'other' };
+};
+
+/** What was foreign until the checkpoint. It explains its part of the drift, as one finding. */
+const foreignBefore = ({ slot, foreign }: Checkpoint): Finding[] =>
+  foreign.transfers === 0
+    ? []
+    : [{ kind: 'foreign', amount: foreign.amount, what: `${foreign.transfers} until slot ${slot}` }];
+
+/** The recorded transfers of an account that its read history does not have. */
+const absences = ({ before, after }: Books): ((history: History) => Transfer[]) => {
+  const afterById = new Map(after.map((transfer) => [transfer.id, transfer]));
   const includedBy = new Map<string, Transfer[]>();
-  for (const transfer of books.before.filter(({ state }) => state === 'included')) {
+  for (const transfer of before.filter(({ state }) => state === 'included')) {
     for (const account of new Set(transfer.moves.map((move) => move.account)))
       includedBy.set(account, [...(includedBy.get(account) ?? []), transfer]);
   }
-
-  const missingFrom = (account: string, onChain: ReadonlySet<string>): Finding[] =>
-    (includedBy.get(account) ?? []).flatMap((transfer) => {
+  return ({ account, included }) => {
+    const onChain = new Set(included.map(({ signature }) => signature));
+    return (includedBy.get(account) ?? []).flatMap((transfer) => {
       // A fork may have replaced its transaction while the chain was walked.
       const now = afterById.get(transfer.id);
-      if (now?.state !== 'included' || onChain.has(transfer.signature!) || onChain.has(now.signature!))
-        return [];
-      const what = `${nameOf(transfer)}: ${transfer.signature} is not on the chain`;
-      return [{ kind: 'missing', amount: -amountIn(transfer, account), what }];
+      return now?.state !== 'included' || onChain.has(transfer.signature!) || onChain.has(now.signature!)
+        ? []
+        : [now];
     });
+  };
+};
 
-  return ({ account, balance, included }, name) => {
+/**
+ * Compares the histories of accounts with the records, transfer by transfer.
+ * @returns `report`: the balance of a history, the recorded balance, and every difference by its
+ *   kind. `holds`: whether the records are those that the checkpoint of a history was made of
+ */
+export const comparing = (
+  books: Books,
+): { report: (history: History, name: string) => AccountReport; holds: (history: History) => boolean } => {
+  const transferOf = indexOf(books);
+  const absentFrom = absences(books);
+
+  const missingFrom = (history: History): Finding[] =>
+    // What is absent since a checkpoint that holds is what it was made of.
+    history.from.signature === ''
+      ? absentFrom(history).map((transfer) => {
+          const what = `${nameOf(transfer)}: ${transfer.signature} is not on the chain`;
+          return { kind: 'missing', amount: -amountIn(transfer, history.account), what };
+        })
+      : [];
+
+  const holds = (history: History): boolean => {
+    const { account, from } = history;
+    const records = absentFrom(history)
+      .map((transfer) => ({ transfer, amount: amountIn(transfer, account) }))
+      .filter(({ amount }) => amount !== 0n);
+    return records.length === from.known && sumOfRecords(records) === from.records;
+  };
+
+  const report = (history: History, name: string): AccountReport => {
+    const { account, balance, included, from } = history;
     const context = { transferOf, counted: new Set<string>(), ours: books.ours };
     // The transaction that the record names comes first, so that the other one counts as the
     // second.
     const named = (each: Included) => (transferOf(each)?.signature === each.signature ? 0 : 1);
     const inOrder = [...included].sort((one, other) => named(one) - named(other));
-    const results = inOrder.map((each) => classify(each, account, context));
-    const findings = [
-      ...results.filter((result) => result !== 'known'),
-      ...missingFrom(account, new Set(included.map(({ signature }) => signature))),
-    ];
-    const sum = included.reduce((total, { deltas }) => total + deltas.get(account)!, 0n);
-    if (sum !== balance) {
+    const results = new Map(inOrder.map((each) => [each, classify(each, account, context)]));
+    const known = [...results.values()].filter((result) => !isFinding(result)).length;
+    const missing = missingFrom(history);
+    const findings = [...foreignBefore(from), ...[...results.values()].filter(isFinding), ...missing];
+    const sum = included.reduce((total, { deltas }) => total + deltas.get(account)!, from.balance);
+    const isComplete = sum === balance;
+    if (!isComplete) {
       const what = 'the sum of the history is not the balance';
       findings.push({ kind: 'incomplete', amount: balance - sum, what });
     }
+    const oldestFirst = included.toReversed().map((each) => compared(account, each, results.get(each)!));
     const total = (list: readonly Finding[]) => list.reduce((all, { amount }) => all + amount, 0n);
     const drift = total(findings);
     return {
@@ -162,10 +206,14 @@ export const comparing = (books: Books): ((history: History, name: string) => Ac
       recorded: balance - drift,
       drift,
       unexplained: drift - total(findings.filter(({ kind }) => EXPLAINED.includes(kind))),
-      known: results.filter((result) => result === 'known').length,
+      known: from.known + known,
       findings,
+      // With a record that the chain lacks, or a history with a gap, both sides prove nothing.
+      checkpoint: isComplete && missing.length === 0 ? advance(from, oldestFirst) : from,
     };
   };
+
+  return { report, holds };
 };
 
 /** Whether an account shows an error, even if two differences cancel each other out. */
