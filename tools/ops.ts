@@ -18,6 +18,7 @@ const OPTIONS = {
   environment: { type: 'string' },
   stack: { type: 'string' },
   reason: { type: 'string' },
+  ticket: { type: 'string' },
   as: { type: 'string' },
   yes: { type: 'boolean' },
   json: { type: 'boolean' },

@@ -64,7 +64,9 @@ test('actions of parallel transactions are one chain', async () => {
     broken_at: null,
     known_found: null,
   });
-  expect((await listActions(pool, 10)).map(({ action_id }) => action_id)).toEqual([8, 7, 6, 5, 4, 3, 2, 1]);
+  expect((await listActions(pool, { limit: 10 })).map(({ action_id }) => action_id)).toEqual([
+    8, 7, 6, 5, 4, 3, 2, 1,
+  ]);
   await record('acct_8');
   expect(await verifyActions(pool, chain.head)).toMatchObject({
     actions: 9,

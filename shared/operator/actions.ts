@@ -65,11 +65,18 @@ const Row = z.object({
   after: z.unknown(),
 });
 
-/** The last actions, newest first. */
-export const listActions = (db: Db, limit: number): Promise<readonly OperatorAction[]> =>
+/**
+ * The last actions, newest first.
+ * @param target what they are about; undefined: all
+ */
+export const listActions = (
+  db: Db,
+  { limit, target }: { limit: number; target?: string | undefined },
+): Promise<readonly OperatorAction[]> =>
   db.any(sql.type(Row)`
-    select action_id, at, actor, action, target, reason, before, after
-    from operator_actions order by action_id desc limit ${limit}`);
+    select action_id, at, actor, action, target, reason, before, after from operator_actions
+    ${target === undefined ? sql.fragment`` : sql.fragment`where target = ${target}`}
+    order by action_id desc limit ${limit}`);
 
 const Chain = z.object({
   actions: z.bigint().transform(Number),

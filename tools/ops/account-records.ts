@@ -1,4 +1,4 @@
-import { MAX_REFERENCES, type RecordEntry } from '../../shared/contract/operator.ts';
+import { type Inspection, MAX_REFERENCES, type RecordEntry } from '../../shared/contract/operator.ts';
 import { SolanaAddress } from '../../shared/contract/primitives.ts';
 import { displayUsdc } from '../../shared/lib/money/usdc.ts';
 import { Refusal } from '../../shared/lib/refusal.ts';
@@ -16,12 +16,12 @@ import {
   walletsTable,
 } from './account-view.ts';
 import { askEach, missingText } from './ask-services.ts';
-import type { Command, Table } from './command.ts';
+import { type Command, inspectionInput, type Table } from './command.ts';
 import type { Operator } from './connect.ts';
 import { serviceContracts } from './service-contracts.ts';
 import { foldText, tableText } from './table.ts';
 
-type Span = { since: string | null; limit: number };
+type Span = { since: string | null; limit: number; inspection: Inspection | null };
 
 const noneFound = ({ environment }: Operator): Refusal =>
   new Refusal(
@@ -30,9 +30,13 @@ const noneFound = ({ environment }: Operator): Refusal =>
   );
 
 /** What wallets paid without an account: by x402, MPP, or on the page of a payment link. */
-const readWallets = async (operator: Operator, addresses: readonly string[], { since }: Span) => {
+const readWallets = async (operator: Operator, addresses: readonly string[], { since, inspection }: Span) => {
   if (addresses.length === 0) return [];
-  const references = { ids: addresses.slice(0, MAX_REFERENCES), attempts: [] };
+  const references = {
+    ids: addresses.slice(0, MAX_REFERENCES),
+    attempts: [],
+    ...inspectionInput(inspection),
+  };
   const { entries } = await operator.call(serviceContracts.settlement, 'findRecords', references);
   const accepted = (id: string) =>
     entries.find(({ object_id, what }) => object_id === id && what === 'attempt accepted')?.at;
@@ -45,7 +49,7 @@ const addressesOf = (entries: readonly RecordEntry[]): string[] =>
 
 /** The customer whom an argument names, with the records of all services. */
 const readCustomer = async (operator: Operator, argument: string | undefined, span: Span) => {
-  const account_status = await accountNamed(operator, argument);
+  const account_status = await accountNamed(operator, argument, span.inspection);
   if (account_status === null) {
     const wallet = SolanaAddress.safeParse(argument).data;
     const entries = wallet === undefined ? [] : await readWallets(operator, [wallet], span);
@@ -53,7 +57,12 @@ const readCustomer = async (operator: Operator, argument: string | undefined, sp
     return { account_status, wallet, entries, unavailable: [], view: viewOf(entries, new Set([wallet])) };
   }
   const { account_id } = account_status;
-  const query = { account_id, since: span.since, limit: Math.min(span.limit, MAX_REFERENCES) };
+  const query = {
+    account_id,
+    since: span.since,
+    limit: Math.min(span.limit, MAX_REFERENCES),
+    ...inspectionInput(span.inspection),
+  };
   const { answers, unavailable } = await askEach((service) =>
     operator.call(serviceContracts[service], 'listAccountRecords', query),
   );
@@ -95,6 +104,7 @@ export const accountRecordsCommands: readonly Command[] = [
       'that has no account shows its newest payments. --limit is the number of records of each kind, at most 100',
       '(default 50). Mails that were sent leave no record, except security events.',
     ].join('\n'),
+    inspects: true,
     show: async (operator, [argument], span) => {
       const { view, ...found } = await readCustomer(operator, argument, span);
       const conclusions = accountConclusions(view);
@@ -117,6 +127,7 @@ export const accountRecordsCommands: readonly Command[] = [
     args: '',
     summary: 'Lists the payments of an account with their states, newest first: --account <account>',
     details: 'The account is named by its e-mail address, its id, or any other text of `accounts find`.',
+    inspects: true,
     show: async (operator, _args, { account, ...span }) => {
       if (account === null)
         throw new Refusal('--account is missing: the e-mail address or id of the account');

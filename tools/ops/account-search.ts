@@ -1,9 +1,10 @@
 import { identity } from '../../shared/contract/identity.ts';
+import type { Inspection } from '../../shared/contract/operator.ts';
 import { wallet } from '../../shared/contract/wallet.ts';
 import { Refusal } from '../../shared/lib/refusal.ts';
 import { parseKeyText } from '../../shared/lib/tokens/key-text.ts';
 import { emailText } from './account-status.ts';
-import type { Command } from './command.ts';
+import { type Command, inspectionInput } from './command.ts';
 import type { Operator } from './connect.ts';
 import { tableText } from './table.ts';
 
@@ -20,12 +21,15 @@ const searchTextOf = (argument: string | undefined): string => {
 };
 
 /** The owners of the wallets with this id or address. */
-const findByWallet = async (operator: Operator, text: string) => {
+const findByWallet = async (operator: Operator, text: string, inspection: Inspection | null) => {
   if (text.length > MAX_ADDRESS) return [];
-  const wallets = await operator.call(wallet, 'findWallets', { text });
+  const wallets = await operator.call(wallet, 'findWallets', { text, ...inspectionInput(inspection) });
   const found = await Promise.all(
     wallets.map(async ({ account_id, wallet_id, kind, owner }) => {
-      const account_status = await operator.call(identity, 'getAccountStatus', { account_id });
+      const account_status = await operator.call(identity, 'getAccountStatus', {
+        account_id,
+        ...inspectionInput(inspection),
+      });
       return account_status === null
         ? []
         : [{ account_status, matched: 'wallet' as const, id: wallet_id, state: `${kind}, address ${owner}` }];
@@ -35,11 +39,11 @@ const findByWallet = async (operator: Operator, text: string) => {
 };
 
 /** The accounts that an id, an address or a key names, with what named them. */
-const search = async (operator: Operator, argument: string | undefined) => {
+const search = async (operator: Operator, argument: string | undefined, inspection: Inspection | null) => {
   const text = searchTextOf(argument);
   const [accounts, byWallet] = await Promise.all([
-    operator.call(identity, 'findAccounts', { text }),
-    findByWallet(operator, text),
+    operator.call(identity, 'findAccounts', { text, ...inspectionInput(inspection) }),
+    findByWallet(operator, text, inspection),
   ]);
   return [...accounts, ...byWallet];
 };
@@ -50,8 +54,12 @@ const search = async (operator: Operator, argument: string | undefined) => {
  * @returns null if there is none
  * @throws Refusal if there is more than one
  */
-export const accountNamed = async (operator: Operator, argument: string | undefined) => {
-  const found = (await search(operator, argument)).map(({ account_status }) => account_status);
+export const accountNamed = async (
+  operator: Operator,
+  argument: string | undefined,
+  inspection: Inspection | null,
+) => {
+  const found = (await search(operator, argument, inspection)).map(({ account_status }) => account_status);
   const open = found.filter(({ closed_at }) => closed_at === null);
   const accounts = new Map((open.length > 0 ? open : found).map((each) => [each.account_id, each]));
   const [account, another] = [...accounts.values()];
@@ -69,8 +77,9 @@ export const accountSearchCommands: readonly Command[] = [
       'The text is an id (acct_, wal_, del_, key_, a service_id), an e-mail address, the address of a wallet, or an API key.',
       'Of an API key only the hash is sent. A key that somebody has published is found in this way.',
     ].join('\n'),
-    show: async (operator, [argument]) => {
-      const json = await search(operator, argument);
+    inspects: true,
+    show: async (operator, [argument], { inspection }) => {
+      const json = await search(operator, argument, inspection);
       if (json.length === 0)
         return { json, text: `No account in ${operator.environment} has this id, address or key.`, code: 1 };
       const rows = json.map(

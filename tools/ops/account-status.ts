@@ -1,8 +1,9 @@
 import type { z } from 'zod';
 import { type AccountStatus, identity } from '../../shared/contract/identity.ts';
+import type { Inspection } from '../../shared/contract/operator.ts';
 import { AccountId } from '../../shared/contract/primitives.ts';
 import { Refusal } from '../../shared/lib/refusal.ts';
-import type { CommandOutput, Table } from './command.ts';
+import { type CommandOutput, inspectionInput, type Table } from './command.ts';
 import type { Operator } from './connect.ts';
 import { tableText } from './table.ts';
 
@@ -31,10 +32,14 @@ export const accountStatusesOutput = (statuses: readonly AccountStatusRow[]): Co
 export const accountStatusOf = async (
   operator: Operator,
   argument: string | undefined,
+  inspection: Inspection | null,
 ): Promise<AccountStatusRow> => {
   const id = AccountId.safeParse(argument);
   if (!id.success) throw new Refusal(`${argument} is not an account id (acct_…)`);
-  const status = await operator.call(identity, 'getAccountStatus', { account_id: id.data });
+  const status = await operator.call(identity, 'getAccountStatus', {
+    account_id: id.data,
+    ...inspectionInput(inspection),
+  });
   if (status === null) throw new Refusal(`there is no account ${argument} in ${operator.environment}`);
   return status;
 };

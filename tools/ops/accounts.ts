@@ -1,4 +1,5 @@
 import { identity } from '../../shared/contract/identity.ts';
+import type { Inspection } from '../../shared/contract/operator.ts';
 import { accountStatusOf, changeOutput, changeTable } from './account-status.ts';
 import type { Command, Plan } from './command.ts';
 import type { Operator } from './connect.ts';
@@ -7,8 +8,9 @@ const planFreeze = async (
   operator: Operator,
   argument: string | undefined,
   frozen: boolean,
+  inspection: Inspection | null,
 ): Promise<Plan> => {
-  const status = await accountStatusOf(operator, argument);
+  const status = await accountStatusOf(operator, argument, inspection);
   const { account_id, frozen_at } = status;
   const now = frozen_at === null ? 'no' : `since ${frozen_at}`;
   return {
@@ -33,13 +35,13 @@ export const accountsCommands: readonly Command[] = [
     args,
     summary: 'Freezes an account: it starts nothing new, and paid services are still delivered',
     details: 'The account learns it from the response to its next call (403 forbidden), not by mail.',
-    plan: (operator, [argument]) => planFreeze(operator, argument, true),
+    plan: (operator, [argument], { inspection }) => planFreeze(operator, argument, true, inspection),
   },
   {
     name: 'accounts unfreeze',
     args,
     summary: 'Unfreezes an account',
     details: '',
-    plan: (operator, [argument]) => planFreeze(operator, argument, false),
+    plan: (operator, [argument], { inspection }) => planFreeze(operator, argument, false, inspection),
   },
 ];

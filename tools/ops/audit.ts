@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import type { ActionChain } from '../../shared/contract/operator.ts';
+import type { ActionChain, OperatorAction } from '../../shared/contract/operator.ts';
+import { AccountId } from '../../shared/contract/primitives.ts';
 import { Refusal } from '../../shared/lib/refusal.ts';
 import type { Command } from './command.ts';
 import { serviceContracts, serviceNames } from './service-contracts.ts';
@@ -31,6 +32,21 @@ const stateOf = ({ broken_at, known_found }: ActionChain, known: ActionChain['he
   if (broken_at !== null) return `broken at action ${broken_at}`;
   if (known_found === false) return `lacks the known action ${known?.action_id}`;
   return 'intact';
+};
+
+/** What one command has looked at of one target is a row of each service, and one line. */
+const inLines = <Row extends Pick<OperatorAction, 'action' | 'target' | 'after'>>(
+  rows: readonly Row[],
+): Row[] => {
+  const seen = new Set<string>();
+  return rows.filter(({ action, target, after }) => {
+    const { inspection_id } = (after ?? {}) as { inspection_id?: unknown };
+    if (action !== 'account.inspect' || typeof inspection_id !== 'string') return true;
+    const line = `${inspection_id} ${target}`;
+    const isFirst = !seen.has(line);
+    seen.add(line);
+    return isFirst;
+  });
 };
 
 export const auditCommands: readonly Command[] = [
@@ -67,17 +83,34 @@ export const auditCommands: readonly Command[] = [
   {
     name: 'audit',
     args: '',
-    summary: 'Lists the actions of operators in all services, newest first',
-    details: '--limit applies per service. --json adds the states before and after, and the proofs.',
-    show: async (operator, _args, { limit }) => {
+    summary: 'Lists what operators have changed and looked at in all services, newest first',
+    details: [
+      '--account <acct_…> lists who looked at an account and who changed it. A look at a payment is one at each account that',
+      'the payment names. One look is a row in each service that has shown something. --limit applies per service. --json adds',
+      'the states before and after, and the proofs.',
+    ].join('\n'),
+    show: async (operator, _args, { limit, account }) => {
+      const target = account === null ? null : AccountId.safeParse(account);
+      if (target?.success === false) throw new Refusal(`--account: ${account} is not an account id (acct_…)`);
+      const which = { limit, ...(target !== null && { target: target.data }) };
       const lists = await Promise.all(
         serviceNames.map(async (service) => {
-          const actions = await operator.call(serviceContracts[service], 'listOperatorActions', { limit });
+          const actions = await operator.call(serviceContracts[service], 'listOperatorActions', which);
           return actions.map((action) => ({ service, ...action }));
         }),
       );
-      const all = lists.flat().sort((a, b) => (a.at < b.at ? 1 : -1));
-      const rows = all.map(({ at, actor, action, target, reason }) => [at, actor, action, target, reason]);
+      const all = lists
+        .flat()
+        // A service of an older release answers with all targets.
+        .filter((action) => target === null || action.target === target.data)
+        .sort((a, b) => (a.at < b.at ? 1 : -1));
+      const rows = inLines(all).map(({ at, actor, action, target, reason }) => [
+        at,
+        actor,
+        action,
+        target,
+        reason,
+      ]);
       const text =
         all.length === 0 ? 'None.' : tableText([['at', 'actor', 'action', 'target', 'reason'], ...rows]);
       return { json: all, text };

@@ -1,8 +1,9 @@
 import type { z } from 'zod';
 import { chainSubmitter, MAX_COSIGNING_FACTOR } from '../../shared/contract/chain-submitter.ts';
+import type { Inspection } from '../../shared/contract/operator.ts';
 import { Refusal } from '../../shared/lib/refusal.ts';
 import { accountStatusOf, changeTable } from './account-status.ts';
-import type { Command, CommandOutput, Plan } from './command.ts';
+import { type Command, type CommandOutput, inspectionInput, type Plan } from './command.ts';
 import type { Operator } from './connect.ts';
 import { tableText } from './table.ts';
 
@@ -26,18 +27,29 @@ const outputOf = (
   ]),
 });
 
-const cosigningOf = async (operator: Operator, argument: string | undefined) => {
-  const status = await accountStatusOf(operator, argument);
+const cosigningOf = async (
+  operator: Operator,
+  argument: string | undefined,
+  inspection: Inspection | null,
+) => {
+  const status = await accountStatusOf(operator, argument, inspection);
   const { account_id } = status;
-  return { status, cosigning: await operator.call(chainSubmitter, 'getCosigningLimits', { account_id }) };
+  return {
+    status,
+    cosigning: await operator.call(chainSubmitter, 'getCosigningLimits', {
+      account_id,
+      ...inspectionInput(inspection),
+    }),
+  };
 };
 
 const planFactor = async (
   operator: Operator,
   argument: string | undefined,
   factor: number,
+  inspection: Inspection | null,
 ): Promise<Plan> => {
-  const { status, cosigning } = await cosigningOf(operator, argument);
+  const { status, cosigning } = await cosigningOf(operator, argument, inspection);
   const { account_id } = status;
   return {
     table:
@@ -74,8 +86,9 @@ export const budgetsCommands: readonly Command[] = [
     summary:
       'Shows how many transactions of an account the platform co-signs per day, and how many it co-signed today',
     details: '',
-    show: async (operator, [account]) => {
-      const { cosigning } = await cosigningOf(operator, account);
+    inspects: true,
+    show: async (operator, [account], { inspection }) => {
+      const { cosigning } = await cosigningOf(operator, account, inspection);
       return outputOf(cosigning, cosigning);
     },
   },
@@ -84,13 +97,14 @@ export const budgetsCommands: readonly Command[] = [
     args: '<account_id> <factor>',
     summary: `Multiplies an account’s daily number of co-signatures by 2 to ${MAX_COSIGNING_FACTOR}`,
     details: '',
-    plan: (operator, [account, factor]) => planFactor(operator, account, factorOf(factor)),
+    plan: (operator, [account, factor], { inspection }) =>
+      planFactor(operator, account, factorOf(factor), inspection),
   },
   {
     name: 'budgets clear',
     args: '<account_id>',
     summary: 'Resets an account’s daily number of co-signatures',
     details: '',
-    plan: (operator, [account]) => planFactor(operator, account, 1),
+    plan: (operator, [account], { inspection }) => planFactor(operator, account, 1, inspection),
   },
 ];

@@ -1,3 +1,4 @@
+import type { Inspection } from '../../shared/contract/operator.ts';
 import type { Operator } from './connect.ts';
 
 type Row = readonly string[];
@@ -24,6 +25,11 @@ export type Plan = {
 };
 
 type Options = {
+  /**
+   * Why the operator looks at a person: of --ticket, or the reason of a change. Null: no command
+   * that needs it is run.
+   */
+  inspection: Inspection | null;
   all: boolean;
   /** Whether uses are listed, and not what can be used. */
   used: boolean;
@@ -43,6 +49,10 @@ type Options = {
   known: string | null;
 };
 
+/** The look as a field of a call. Without one the service refuses what needs it. */
+export const inspectionInput = (inspection: Inspection | null): { inspection?: Inspection } =>
+  inspection === null ? {} : { inspection };
+
 /** A command. A change is planned first, so that the operator sees it before it is made. */
 export type Command = {
   /** For example `limits set`. */
@@ -51,6 +61,8 @@ export type Command = {
   args: string;
   summary: string;
   details: string;
+  /** It shows something about a person, so it needs --ticket. */
+  inspects?: true;
 } & (
   | { show: (operator: Operator, args: readonly string[], options: Options) => Promise<CommandOutput> }
   // Without the bus, so that it works while nothing else does.

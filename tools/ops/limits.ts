@@ -1,15 +1,17 @@
 import { identity, MAX_LIMIT_FACTOR } from '../../shared/contract/identity.ts';
+import type { Inspection } from '../../shared/contract/operator.ts';
 import { Refusal } from '../../shared/lib/refusal.ts';
 import { accountStatusesOutput, accountStatusOf, changeOutput, changeTable } from './account-status.ts';
-import type { Command, Plan } from './command.ts';
+import { type Command, inspectionInput, type Plan } from './command.ts';
 import type { Operator } from './connect.ts';
 
 const planFactor = async (
   operator: Operator,
   argument: string | undefined,
   factor: number,
+  inspection: Inspection | null,
 ): Promise<Plan> => {
-  const status = await accountStatusOf(operator, argument);
+  const status = await accountStatusOf(operator, argument, inspection);
   const { account_id, limit_factor } = status;
   return {
     table: limit_factor === factor ? null : changeTable(status, 'limits', [`×${limit_factor}`, `×${factor}`]),
@@ -38,21 +40,25 @@ export const limitsCommands: readonly Command[] = [
     args: '',
     summary: 'Lists accounts that are frozen or have raised limits',
     details: '',
-    show: async (operator, _args, { limit }) =>
-      accountStatusesOutput(await operator.call(identity, 'listAccountStatuses', { limit })),
+    inspects: true,
+    show: async (operator, _args, { limit, inspection }) =>
+      accountStatusesOutput(
+        await operator.call(identity, 'listAccountStatuses', { limit, ...inspectionInput(inspection) }),
+      ),
   },
   {
     name: 'limits set',
     args: '<account_id> <factor>',
     summary: `Multiplies the request limits of an account, by 2 to ${MAX_LIMIT_FACTOR}`,
     details: '',
-    plan: (operator, [account, factor]) => planFactor(operator, account, factorOf(factor)),
+    plan: (operator, [account, factor], { inspection }) =>
+      planFactor(operator, account, factorOf(factor), inspection),
   },
   {
     name: 'limits clear',
     args: '<account_id>',
     summary: 'Resets the request limits of an account to those of the contract',
     details: '',
-    plan: (operator, [account]) => planFactor(operator, account, 1),
+    plan: (operator, [account], { inspection }) => planFactor(operator, account, 1, inspection),
   },
 ];

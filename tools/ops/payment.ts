@@ -1,9 +1,14 @@
-import { MAX_REFERENCES, type RecordEntry, type References } from '../../shared/contract/operator.ts';
+import {
+  type Inspection,
+  MAX_REFERENCES,
+  type RecordEntry,
+  type References,
+} from '../../shared/contract/operator.ts';
 import { AccountId, PaymentAttemptId } from '../../shared/contract/primitives.ts';
 import { displayUsdc } from '../../shared/lib/money/usdc.ts';
 import { Refusal } from '../../shared/lib/refusal.ts';
 import { askEach, missingText } from './ask-services.ts';
-import type { Command } from './command.ts';
+import { type Command, inspectionInput } from './command.ts';
 import { conclusionsOf } from './conclusion.ts';
 import type { Operator } from './connect.ts';
 import { type ServiceName, serviceContracts } from './service-contracts.ts';
@@ -26,8 +31,16 @@ const attemptKey = ({ account_id, payment_attempt_id }: References['attempts'][n
 const NOTHING = { related: { ids: [], attempts: [] }, entries: [] };
 
 /** The records of all services. */
-const askServices = async (operator: Operator, { ids, attempts }: References) => {
-  const references = { ids: ids.slice(0, MAX_REFERENCES), attempts: attempts.slice(0, MAX_REFERENCES) };
+const askServices = async (
+  operator: Operator,
+  { ids, attempts }: References,
+  inspection: Inspection | null,
+) => {
+  const references = {
+    ids: ids.slice(0, MAX_REFERENCES),
+    attempts: attempts.slice(0, MAX_REFERENCES),
+    ...inspectionInput(inspection),
+  };
   const { answers, unavailable } = await askEach((service) =>
     operator.call(serviceContracts[service], 'findRecords', references),
   );
@@ -35,12 +48,16 @@ const askServices = async (operator: Operator, { ids, attempts }: References) =>
 };
 
 /** The names of everything that belongs to the named objects. */
-const findRelated = async (operator: Operator, start: References): Promise<References> => {
+const findRelated = async (
+  operator: Operator,
+  start: References,
+  inspection: Inspection | null,
+): Promise<References> => {
   const ids = new Set(start.ids);
   const attempts = new Map(start.attempts.map((attempt) => [attemptKey(attempt), attempt]));
   let fresh: References = start;
   for (let round = 0; round < MAX_ROUNDS && fresh.ids.length + fresh.attempts.length > 0; round += 1) {
-    const { answers } = await askServices(operator, fresh);
+    const { answers } = await askServices(operator, fresh, inspection);
     const related = answers.map((answer) => answer.related);
     const newIds = new Set(related.flatMap((each) => each.ids).filter((id) => !ids.has(id)));
     const newAttempts = new Map(
@@ -60,9 +77,13 @@ const findRelated = async (operator: Operator, start: References): Promise<Refer
  * Everything that the services know about the named objects, oldest first. The records are read
  * after all ids are known, so that each is read once.
  */
-const followTrail = async (operator: Operator, start: References): Promise<Trail> => {
-  const related = await findRelated(operator, start);
-  const { answers, unavailable } = await askServices(operator, related);
+const followTrail = async (
+  operator: Operator,
+  start: References,
+  inspection: Inspection | null,
+): Promise<Trail> => {
+  const related = await findRelated(operator, start, inspection);
+  const { answers, unavailable } = await askServices(operator, related, inspection);
   const entries = answers.flatMap(({ service, entries: own }) => own.map((one) => ({ service, ...one })));
   return {
     ...related,
@@ -142,8 +163,9 @@ export const paymentCommands: readonly Command[] = [
       'are shown. All services are queried, and every provider of the chain. A request id is not recorded: use',
       '`request show`.',
     ].join('\n'),
-    show: async (operator, [id], { account, traces }) => {
-      const trail = await followTrail(operator, startOf(id, account));
+    inspects: true,
+    show: async (operator, [id], { account, traces, inspection }) => {
+      const trail = await followTrail(operator, startOf(id, account), inspection);
       if (trail.entries.length === 0 && trail.unavailable.length === 0)
         throw new Refusal(
           `nothing in ${operator.environment} has the id ${id}; a payment_attempt_id needs --account <account_id>`,

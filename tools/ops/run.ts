@@ -1,6 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { createInterface } from 'node:readline/promises';
 import { ServiceError } from '../../shared/contract/errors.ts';
-import { Reason } from '../../shared/contract/operator.ts';
+import { type Inspection, Reason } from '../../shared/contract/operator.ts';
 import { Refusal } from '../../shared/lib/refusal.ts';
 import type { Attribution, Command, CommandOutput, Plan } from './command.ts';
 import type { Operator } from './connect.ts';
@@ -11,6 +12,7 @@ export { Refusal };
 
 type Values = {
   reason?: string | undefined;
+  ticket?: string | undefined;
   yes?: boolean | undefined;
   json?: boolean | undefined;
   all?: boolean | undefined;
@@ -33,6 +35,21 @@ const attributionOf = ({ reason }: Values): Attribution => {
   const parsed = Reason.safeParse(reason);
   if (!parsed.success) throw new Refusal(`--reason: ${parsed.error.issues[0]?.message}`);
   return { reason };
+};
+
+/**
+ * Why the operator looks at a person. A change has a reason already, and what its plan shows is
+ * recorded with that.
+ */
+const inspectionOf = ({ inspects }: Command, { ticket, reason }: Values): Inspection | null => {
+  const why = ticket ?? reason;
+  if (why === undefined) {
+    if (inspects !== true) return null;
+    throw new Refusal('--ticket is missing: a look at a person is recorded with it (`audit --account`)');
+  }
+  const parsed = Reason.safeParse(why);
+  if (!parsed.success) throw new Refusal(`--ticket: ${parsed.error.issues[0]?.message}`);
+  return { ticket: why, inspection_id: randomUUID() };
 };
 
 const confirmed = async (question: string): Promise<boolean> => {
@@ -104,13 +121,29 @@ export const runCommand = async (
   const { account = null, period = null, known = null, logs, traces } = values;
   const since = values.since === undefined ? null : sinceOf(values.since, new Date());
   const [all, used] = [values.all === true, values.used === true];
-  const options = { all, used, limit, seconds, account, period, since, logs, traces, known };
+  const options = {
+    inspection: null,
+    all,
+    used,
+    limit,
+    seconds,
+    account,
+    period,
+    since,
+    logs,
+    traces,
+    known,
+  };
   try {
     if ('read' in command) return print(await command.read(args, options), values);
-    if ('show' in command) return print(await command.show(await connect(), args, options), values);
+    if ('show' in command) {
+      const inspection = inspectionOf(command, values);
+      return print(await command.show(await connect(), args, { ...options, inspection }), values);
+    }
     const attribution = attributionOf(values);
+    const inspection = inspectionOf(command, values);
     const operator = await connect();
-    const plan = await command.plan(operator, args, options);
+    const plan = await command.plan(operator, args, { ...options, inspection });
     return await change(plan, attribution, values, operator);
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;

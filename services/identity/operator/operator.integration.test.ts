@@ -16,6 +16,7 @@ afterAll(() => running.stop());
 const signed = { reason: 'ticket 1042' };
 /** How the record names the change: with the name of the operator's connection. */
 const by = { actor: 'jane', ...signed };
+const newInspection = () => ({ ticket: 'ticket 7', inspection_id: crypto.randomUUID() });
 const freeze = (account_id: string, frozen = true) =>
   call(running.operator, identity, 'setFrozen', { account_id, frozen, ...signed });
 const setFactor = (account_id: string, limit_factor: number) =>
@@ -143,7 +144,10 @@ test('a limit factor is a whole number within bounds, is reported with the crede
   expect(await factor()).toBe(20);
   for (const wrong of [0, -1, 1.5, 1001])
     expect(await outcome(setFactor(accountId, wrong))).toMatch(/^validation_error/);
-  const list = await call(running.operator, identity, 'listAccountStatuses', { limit: 100 });
+  const list = await call(running.operator, identity, 'listAccountStatuses', {
+    limit: 100,
+    inspection: newInspection(),
+  });
   expect(list.map(({ account_id }) => account_id)).toContain(accountId);
   await setFactor(accountId, 1);
   expect(await factor()).toBe(1);
@@ -169,6 +173,58 @@ test('each change is recorded with actor, reason, time, before and after; a chan
       call(running.operator, identity, 'setFrozen', { account_id: accountId, frozen: true } as never),
     ),
   ).toMatch(/^validation_error/);
+});
+
+test('a look at an account needs a ticket, is a row of the chain once for each command, and a search that finds nobody is one too', async () => {
+  const { accountId, session } = await newAccount();
+  const { operator, joe } = running;
+  const inspectionsOf = async (target: string) =>
+    (await call(operator, identity, 'listOperatorActions', { limit: 200, target })).map((row) => ({
+      actor: row.actor,
+      action: row.action,
+      reason: row.reason,
+      after: row.after,
+    }));
+  expect(await outcome(call(operator, identity, 'getAccountStatus', { account_id: accountId }))).toMatch(
+    /^validation_error: inspection: .*ticket/,
+  );
+  expect(await outcome(call(operator, identity, 'findAccounts', { text: accountId }))).toMatch(/ticket/);
+  expect(await inspectionsOf(accountId)).toEqual([]);
+
+  const inspection = newInspection();
+  const { email } = session.account;
+  await call(operator, identity, 'findAccounts', { text: email, inspection });
+  await call(operator, identity, 'getAccountStatus', { account_id: accountId, inspection });
+  await Promise.all(
+    [1, 2].map(() =>
+      call(joe, identity, 'getAccountStatus', { account_id: accountId, inspection: newInspection() }),
+    ),
+  );
+  const row = (actor: string, what: string) => ({
+    actor,
+    action: 'account.inspect',
+    reason: 'ticket 7',
+    after: { what, inspection_id: expect.any(String) },
+  });
+  expect(await inspectionsOf(accountId)).toEqual([
+    row('joe', 'status'),
+    row('joe', 'status'),
+    row('jane', 'search'),
+  ]);
+
+  const before = (await inspectionsOf('nobody')).length;
+  await call(operator, identity, 'findAccounts', {
+    text: 'not-a-customer@example.com',
+    inspection: newInspection(),
+  });
+  const nobody = await inspectionsOf('nobody');
+  expect(nobody).toHaveLength(before + 1);
+  // The address of somebody who is no customer is not kept.
+  expect(JSON.stringify(await actions())).not.toContain('not-a-customer');
+  expect(JSON.stringify(await actions())).not.toContain(email);
+  expect(await call(operator, identity, 'verifyOperatorActions', { known: null })).toMatchObject({
+    broken_at: null,
+  });
 });
 
 test('the record has the name of the connection, and a name in the input is refused', async () => {

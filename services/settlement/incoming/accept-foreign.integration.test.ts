@@ -72,7 +72,11 @@ describe('acceptForeign', () => {
       net_amount: '40000',
     });
     // Its payer has no account. Support finds the payment by the address of the wallet.
-    const found = await call(operator, settlement, 'findRecords', { ids: [PAYER], attempts: [] });
+    const found = await call(operator, settlement, 'findRecords', {
+      ids: [PAYER],
+      attempts: [],
+      inspection: { ticket: 'ticket 7', inspection_id: crypto.randomUUID() },
+    });
     const accepted = found.entries.find(
       ({ object_id, what }) => object_id === settlement_id && what === 'attempt accepted',
     );

@@ -23,13 +23,15 @@ import {
 import { consumer } from '../../../test/support/fixtures/settlement/settlement-peers.ts';
 import { vendor } from '../../../test/support/fixtures/settlement/settlement-quotes.ts';
 
+const inspection = { ticket: 'ticket 7', inspection_id: crypto.randomUUID() };
+
 /** Tests what an operator gets about a payment by findRecords. */
 beforeAll(startFixture);
 afterAll(stopFixture);
 
 type Attempt = { account_id: string; payment_attempt_id: string };
 const find = (ids: string[], attempts: Attempt[] = []) =>
-  call(operator, settlement, 'findRecords', { ids, attempts });
+  call(operator, settlement, 'findRecords', { ids, attempts, inspection });
 const detailsOf = ({ entries }: Awaited<ReturnType<typeof find>>, what: string) =>
   entries.find((entry) => entry.what === what)?.details;
 
@@ -150,7 +152,7 @@ test('an account has its payments and declines, its vendor the sales, and since 
   const payer = consumer();
   const delegate = await delegateOf(payer, { per_payment: 1n });
   const list = (account_id: string, since: string | null = null, limit = 100) =>
-    call(operator, settlement, 'listAccountRecords', { account_id, since, limit });
+    call(operator, settlement, 'listAccountRecords', { account_id, since, limit, inspection });
   const idsOf = (entries: Awaited<ReturnType<typeof list>>) => [
     ...new Set(entries.map(({ object_id }) => object_id)),
   ];
