@@ -7,6 +7,7 @@ import { lostEvents } from './alone/lost-events.ts';
 import { openShop } from './alone/open-shop.ts';
 import { operators } from './alone/operators.ts';
 import { outgoingPause } from './alone/outgoing-pause.ts';
+import { plans } from './alone/plans.ts';
 import { scenarios } from './alone/scenarios.ts';
 import { startAlone } from './alone/stack.ts';
 
@@ -36,3 +37,5 @@ scenarios(stack);
 outgoingPause(stack);
 facilitatorFaults(stack);
 lostEvents(stack);
+// Last: it fills the tables.
+plans(stack);

@@ -29,7 +29,9 @@ import { runningStack } from '../support/servers/stack.ts';
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
 const stackFile = process.env.STACK_FILE!;
-const ops = opsAt(stackFile, { STACK_FILE: stackFile });
+const plainOps = opsAt(stackFile, { STACK_FILE: stackFile });
+/** With the ticket that a look at a person needs. */
+const ops = (...args: string[]) => plainOps(...args, '--ticket', 'ticket 1042');
 const logs = path.join(path.dirname(stackFile), 'logs');
 
 let vendor: Vendor;

@@ -49,6 +49,8 @@ export const notForOperators = {
   listOperatorActions: notCalled,
   verifyOperatorActions: notCalled,
   getBacklog: notCalled,
+  listWaiting: notCalled,
+  listUnsent: notCalled,
   findRecords: notCalled,
   listAccountRecords: notCalled,
   listQuarantined: notCalled,
@@ -234,6 +236,7 @@ export const startChainStandIn = (bus: Bus) => {
   const handlers: Handlers<typeof chainSubmitter> = {
     ...notForOperators,
     getCaps: notCalled,
+    getBudgets: notCalled,
     listReplicas: notCalled,
     getSigning: notCalled,
     getCosts: notCalled,
