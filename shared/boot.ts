@@ -1,5 +1,6 @@
 import { answerBuilds } from './bus/builds.ts';
 import { type Bus, connectBus, drainBus, pingBus } from './bus/connect.ts';
+import { answerGauges } from './bus/gauges.ts';
 import type { Serving } from './bus/serve.ts';
 import { createWaiting, type Waiting } from './bus/wake.ts';
 import type { ServiceName } from './contract/service.ts';
@@ -192,7 +193,8 @@ export const runService = async (base: Base, service: Service): Promise<void> =>
     everyMs(PURGE_EVERY_MS, 'purgeSentEvents', purgeSent(pool), logger),
     everyMs(RETRY_EVERY_MS, 'retryQuarantined', retry, logger),
   );
-  registerGauges([outboxGauges(pool), quarantineGauges(pool), ...gauges, ...(service.gauges ?? [])], logger);
+  const collectors = [outboxGauges(pool), quarantineGauges(pool), ...gauges, ...(service.gauges ?? [])];
+  answerGauges(bus, registerGauges(collectors, logger));
   // The server answers after it has accepted the subscriptions, so a ready service receives calls.
   // A reconnect restores them.
   answerBuilds(bus);

@@ -111,6 +111,35 @@ create table preparations (
 CREATE INDEX preparations_creating ON preparations USING btree (creates) WHERE ((status = 'open'::text) AND (creates IS NOT NULL));
 CREATE UNIQUE INDEX preparations_one_open ON preparations USING btree (owner) WHERE ((status = 'open'::text) AND (kind = 'delegation'::text));
 
+create table reconcile_checkpoints (
+  account text collate "C" not null,
+  signature text not null,
+  slot bigint not null,
+  balance bigint not null,
+  known bigint not null,
+  records_hash bytea not null,
+  foreign_transfers bigint not null,
+  foreign_amount bigint not null,
+  keys_hash bytea not null,
+  compared_at timestamp with time zone default app_now() not null,
+  constraint reconcile_checkpoints_pkey PRIMARY KEY (account),
+  constraint reconcile_checkpoints_keys_hash_check CHECK (octet_length(keys_hash) = 32),
+  constraint reconcile_checkpoints_records_hash_check CHECK (octet_length(records_hash) = 32)
+);
+
+create table reconcile_runs (
+  run_id bigint generated always as identity not null,
+  began_at timestamp with time zone not null,
+  ended_at timestamp with time zone default app_now() not null,
+  from_start boolean not null,
+  accounts integer not null,
+  transactions bigint not null,
+  broken integer not null,
+  lacking integer not null,
+  findings jsonb not null,
+  constraint reconcile_runs_pkey PRIMARY KEY (run_id)
+);
+
 create table refund_cosignatures (
   settlement_id text collate "C" not null,
   refund_id text collate "C" not null,

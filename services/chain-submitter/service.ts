@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { recordsOf, type Service, type ServiceBase } from '../../shared/boot.ts';
 import type { Bus } from '../../shared/bus/connect.ts';
+import { answerProviders } from '../../shared/bus/providers.ts';
 import { serve } from '../../shared/bus/serve.ts';
 import { chainSubmitter } from '../../shared/contract/index.ts';
 import { createBudgets, deleteOldSpending } from '../../shared/db/budget.ts';
@@ -12,6 +13,7 @@ import type { Clock } from '../../shared/lib/clock.ts';
 import { whileOwned } from '../../shared/lib/lane.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
 import { operatorHandlers } from '../../shared/operator/handlers.ts';
+import { withInspection } from '../../shared/operator/inspections.ts';
 import { expireInFlight } from './broadcast/expiry.ts';
 import { createInFlightTransactions } from './broadcast/in-flight.ts';
 import { startPoller } from './broadcast/poller.ts';
@@ -19,6 +21,7 @@ import { rebroadcast } from './broadcast/rebroadcast.ts';
 import { readCosts } from './broadcast/unread-costs.ts';
 import { createBlockhashes } from './chain/blockhashes.ts';
 import { createPriorityFees } from './chain/priority-fees.ts';
+import { MINUTES, NO_CALLS, reportCalls } from './chain/provider-calls.ts';
 import type { RpcPool } from './chain/rpc-pool.ts';
 import { createTokenAccounts } from './chain/token-accounts.ts';
 import { type Config, limitsOf } from './config.ts';
@@ -49,6 +52,7 @@ import { releaseLapsedReservations } from './ledger/store/grants.ts';
 import { deleteUnsent } from './ledger/store/unsent.ts';
 import { createWaiters, handingToWaiters } from './ledger/waiters.ts';
 import { createCosigning } from './limits/cosigning.ts';
+import { getBudgets } from './limits/get-budgets.ts';
 import { getCaps } from './limits/get-caps.ts';
 import { getCosigningLimits } from './limits/get-cosigning-limits.ts';
 import { createIncomingCaps } from './limits/incoming-caps.ts';
@@ -62,6 +66,7 @@ import {
   collectCosts,
   collectFeePayer,
   collectIntents,
+  collectReconcile,
 } from './operator/gauges.ts';
 import { getAttemptReport } from './operator/get-attempt-report.ts';
 import { getSigning } from './operator/get-signing.ts';
@@ -69,6 +74,7 @@ import { listReplicas } from './operator/list-replicas.ts';
 import { quarantineResolver } from './operator/quarantine.ts';
 import { findWorkRecords } from './operator/records.ts';
 import { setSigningPaused } from './operator/set-signing-paused.ts';
+import { listWaitingWork } from './operator/waiting.ts';
 import { closeOutgoing } from './outgoing/close-outgoing.ts';
 import { findLostOutgoing } from './outgoing/find-lost-outgoing.ts';
 import { observeOutgoing } from './outgoing/observe-outgoing.ts';
@@ -159,11 +165,17 @@ type Deps = ReturnType<typeof createDeps>;
 
 const operations = (deps: Deps, config: Config) => ({
   getCaps: getCaps(deps, capsOf(config)),
+  getBudgets: getBudgets(deps),
   listReplicas: listReplicas(deps),
   getSigning: getSigning(deps),
   getCosts: getCosts(deps),
   setSigningPaused: setSigningPaused(deps),
-  getCosigningLimits: getCosigningLimits(deps),
+  getCosigningLimits: withInspection(
+    deps.pool,
+    'co-signatures',
+    getCosigningLimits(deps),
+    ({ account_id }) => [account_id],
+  ),
   setCosigningFactor: setCosigningFactor(deps),
   observeChain: observeChain(deps),
   findPayment: findPayment(deps),
@@ -215,6 +227,7 @@ const gaugesOf = ({ pool, limits, network, lamportsOf }: Deps, config: Config, c
   collectCaps(pool, capsOf(config)),
   collectBudgets(pool, limits),
   collectCosts(pool, clock),
+  collectReconcile(pool),
   collectFeePayer(async () => Math.min(...(await Promise.all(network.payingFeePayers.map(lamportsOf))))),
 ];
 
@@ -230,6 +243,20 @@ const acceptSettles = (bus: Bus, lane: number, deps: Deps) => {
   });
 };
 
+/** What this process has called of each provider, and how far each has come. */
+const providerReport = ({ rpc }: Pick<Deps, 'rpc'>) => {
+  const [calls, slots] = [reportCalls(), rpc.reportSlots()];
+  return {
+    minutes: MINUTES,
+    providers: rpc.providers.map(({ number }) => ({
+      number,
+      ...NO_CALLS,
+      ...calls.find((each) => each.number === number),
+      ...slots.find((each) => each.number === number),
+    })),
+  };
+};
+
 /** Starts chain-submitter. */
 export const createService = async (base: ServiceBase, config: Config, chain: Chain): Promise<Service> => {
   const { bus, pool, quarantine } = base;
@@ -243,7 +270,9 @@ export const createService = async (base: ServiceBase, config: Config, chain: Ch
     consuming,
     resolver: quarantineResolver(deps),
     findRecords: findWorkRecords(deps),
+    listWaiting: listWaitingWork(pool),
   });
+  answerProviders(bus, async () => providerReport(deps));
   return {
     serving: serve(bus, chainSubmitter, {
       ...operations(deps, config),

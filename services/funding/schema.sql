@@ -54,6 +54,7 @@ create table deposits (
 CREATE INDEX deposits_by_account ON deposits USING btree (account_id, deposit_id DESC);
 CREATE UNIQUE INDEX deposits_by_transfer ON deposits USING btree (tx_hash, tx_instruction);
 CREATE INDEX deposits_due ON deposits USING btree (poll_at) WHERE (poll_at IS NOT NULL);
+CREATE INDEX deposits_with_problem ON deposits USING btree (created_at) WHERE (problem_code IS NOT NULL);
 
 create table dev_funds (
   fund_id text collate "C" not null,

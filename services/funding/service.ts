@@ -24,6 +24,7 @@ import { fundProgressed } from './dev-funds/on-chain-submitter-fund-progressed.t
 import { redispatchDevFunds } from './dev-funds/redispatch-dev-funds.ts';
 import { listMoved } from './movements/list-moved.ts';
 import { findTransferRecords, listTransferRecords } from './operator/records.ts';
+import { listWaitingTransfers } from './operator/waiting.ts';
 import type { Peers } from './peers.ts';
 import type { Terms } from './terms.ts';
 import { approveWithdrawal } from './transfers/approve-withdrawal.ts';
@@ -103,6 +104,7 @@ export const createService = (base: ServiceBase, config: Config, peers: Peers): 
       consuming,
       findRecords: findTransferRecords(pool),
       listAccountRecords: listTransferRecords(pool),
+      listWaiting: listWaitingTransfers(pool),
     }),
   };
   return {

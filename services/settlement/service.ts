@@ -42,6 +42,7 @@ import { operatorOperations } from './operator/operations.ts';
 import { quarantineResolver } from './operator/quarantine-resolver.ts';
 import { findPaymentRecords, listPaymentRecords } from './operator/records.ts';
 import { getPausedAt } from './operator/store.ts';
+import { listWaitingPayments } from './operator/waiting.ts';
 import { outgoingPaymentOperations } from './outgoing/operations.ts';
 import { resumeOutgoing } from './outgoing/resume-outgoing.ts';
 import { onDelegationChanged } from './payers/on-wallet-delegation-changed.ts';
@@ -228,6 +229,7 @@ export const createService = (
     resolver: quarantineResolver(deps),
     findRecords: findPaymentRecords(pool),
     listAccountRecords: listPaymentRecords(pool),
+    listWaiting: listWaitingPayments(pool),
   });
   return {
     deps,

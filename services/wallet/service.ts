@@ -6,6 +6,7 @@ import { subscribe } from '../../shared/events/consume.ts';
 import { listSentEvents } from '../../shared/events/sent-events.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
 import { operatorHandlers } from '../../shared/operator/handlers.ts';
+import { withInspection } from '../../shared/operator/inspections.ts';
 import { getAccountActivity } from './accounts/get-account-activity.ts';
 import { accountClosed, accountErased } from './accounts/on-identity.ts';
 import type { Config } from './config.ts';
@@ -69,7 +70,9 @@ const operations = (deps: Deps) => ({
   findDefaults: findDefaults(deps),
   setDefault: setDefault(deps),
   countAuthorities: countAuthorities(deps),
-  findWallets: findWallets(deps),
+  findWallets: withInspection(deps.pool, 'wallets', findWallets(deps), (found) =>
+    found.map(({ account_id }) => account_id),
+  ),
   getAccountActivity: getAccountActivity(deps),
 });
 

@@ -36,6 +36,7 @@ create table endpoints (
   constraint endpoints_disabled_reason_check CHECK (disabled_reason = ANY (ARRAY['owner'::text, 'failing'::text, 'gone'::text]))
 );
 CREATE INDEX endpoints_by_account ON endpoints USING btree (account_id, endpoint_id DESC);
+CREATE INDEX endpoints_failing ON endpoints USING btree (failing_since) WHERE (failing_since IS NOT NULL);
 
 create table events (
   event_id text collate "C" not null,

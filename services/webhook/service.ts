@@ -32,6 +32,7 @@ import { purge } from './events/purge.ts';
 import { recordEvents } from './events/record-events.ts';
 import { redeliver } from './events/redeliver.ts';
 import { testEndpoint } from './events/test-endpoint.ts';
+import { listLateEndpoints } from './operator/list-late-endpoints.ts';
 import { findEventRecords } from './operator/records.ts';
 import { createSender } from './sender/sender.ts';
 
@@ -93,6 +94,7 @@ export const createService = (base: ServiceBase, config: Config): Service => {
   const consuming = consume(base, deps);
   const handlers = {
     ...operations(deps),
+    listLateEndpoints: listLateEndpoints(deps),
     listSentEvents: listSentEvents(pool),
     ...operatorHandlers({ pool, consuming, findRecords: findEventRecords(pool) }),
   };

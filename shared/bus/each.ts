@@ -31,12 +31,13 @@ export const answerEach = (bus: Bus, question: string, answer: () => Promise<obj
 /**
  * Asks every process of some programs.
  * @param bus of an operator
- * @returns the answers of those that have answered within a second
+ * @returns the answers of those that have answered in time
  */
 export const askEach = async (
   bus: Bus,
   programs: readonly BusUser[],
   question: string,
+  withinMs = ANSWER_WITHIN_MS,
 ): Promise<unknown[]> => {
   const operator = bus.operator!;
   const found: unknown[] = [];
@@ -51,7 +52,7 @@ export const askEach = async (
     bus.nc.publish(subjectOf(operator, program, question), undefined, { reply: inbox });
     return subscription;
   });
-  await sleep(ANSWER_WITHIN_MS);
+  await sleep(withinMs);
   for (const subscription of subscriptions) subscription.unsubscribe();
   return found;
 };

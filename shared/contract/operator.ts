@@ -8,6 +8,18 @@ import { operatorOperation } from './service.ts';
  */
 export const Reason = label(500, 'ticket 1042');
 
+/**
+ * Why an operator looks at a person's records, and which looks are one: a command asks several
+ * services, some of them several times.
+ */
+const Inspection = z.strictObject({ ticket: Reason, inspection_id: z.uuid() });
+export type Inspection = z.infer<typeof Inspection>;
+/**
+ * The field of an operation that shows something about a person. The handler requires it
+ * (shared/operator/inspections.ts).
+ */
+export const inspectionField = { inspection: Inspection.optional() };
+
 /** Who restores a copy, and why. The name is what the owner of the database enters. */
 export const restoreFields = { actor: label(100, 'jane'), reason: Reason };
 
@@ -89,8 +101,27 @@ const AccountQuery = z.strictObject({
   account_id: AccountId,
   since: Timestamp.nullable(),
   limit: z.int().min(1).max(MAX_REFERENCES),
+  ...inspectionField,
 });
 export type AccountQuery = z.infer<typeof AccountQuery>;
+
+/** A piece of open work, for what it waits, and what happens next. */
+const Waiting = z.strictObject({
+  /** The id that `payment show` takes. */
+  object_id: z.string(),
+  /** What it is: `payment`, `refund`, or a kind of work of chain-submitter. */
+  kind: z.string(),
+  state: z.string(),
+  since: Timestamp,
+  account_id: AccountId.nullable(),
+  waits_for: z.string(),
+  /** When it is tried again by itself. Null: not at a known time. */
+  next_at: Timestamp.nullable(),
+});
+export type Waiting = z.infer<typeof Waiting>;
+
+/** Committed messages of one subject that are not published yet. */
+const Unsent = z.strictObject({ subject: z.string(), messages: z.int().min(1), oldest_at: Timestamp });
 
 /** For the services that hold hourly caps. shared/operator/caps.ts makes the answer. */
 export const getCapsOperation = operatorOperation({
@@ -133,8 +164,13 @@ export const listReplicasOperation = operatorOperation({
  */
 export const operatorOperations = {
   listOperatorActions: operatorOperation({
-    summary: 'The operator actions recorded in this service, newest first',
-    input: z.strictObject({ limit: z.int().min(1).max(MAX_LISTED) }),
+    summary:
+      'What operators have changed and looked at in this service, newest first, of one target or of all',
+    input: z.strictObject({
+      limit: z.int().min(1).max(MAX_LISTED),
+      /** An account, or what else the actions name. */
+      target: z.string().min(1).max(200).optional(),
+    }),
     output: z.array(OperatorAction),
   }),
   verifyOperatorActions: operatorOperation({
@@ -148,12 +184,24 @@ export const operatorOperations = {
     input: z.strictObject({}),
     output: z.strictObject({ outbox: z.int().min(0) }),
   }),
+  listWaiting: operatorOperation({
+    summary: 'The oldest open work of this service, for what it waits, and when it is tried again',
+    input: z.strictObject({ limit: z.int().min(1).max(MAX_LISTED) }),
+    output: z.array(Waiting),
+  }),
+  listUnsent: operatorOperation({
+    summary:
+      'The committed messages that are not published yet, of the oldest 10,000, by their subject, the oldest first',
+    input: z.strictObject({}),
+    output: z.array(Unsent),
+  }),
   findRecords: operatorOperation({
     summary:
       'What this service has recorded about payments and transfers, by any of their ids, and the names of related objects',
     input: z.strictObject({
       ids: references.ids.max(MAX_REFERENCES),
       attempts: references.attempts.max(MAX_REFERENCES),
+      ...inspectionField,
     }),
     output: z.strictObject({ related: References, entries: z.array(RecordEntry) }),
   }),

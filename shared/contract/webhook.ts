@@ -1,6 +1,8 @@
+import { z } from 'zod';
 import { operatorOperations } from './operator.ts';
+import { AccountId, Timestamp } from './primitives.ts';
 import { listSentEvents } from './sent-events.ts';
-import { service } from './service.ts';
+import { operatorOperation, service } from './service.ts';
 import { events } from './webhook/events.ts';
 import { operations } from './webhook/operations.ts';
 
@@ -19,7 +21,27 @@ export {
 export const webhook = service({
   name: 'webhook',
   operations,
-  internal: { ...operatorOperations, listSentEvents: listSentEvents(['identity']) },
+  internal: {
+    ...operatorOperations,
+    listLateEndpoints: operatorOperation({
+      summary: 'The endpoints that fail, the longest first, and those with most deliveries that are due',
+      input: z.strictObject({ limit: z.int().min(1).max(200) }),
+      output: z.array(
+        z.strictObject({
+          endpoint_id: z.string(),
+          account_id: AccountId,
+          host: z.string(),
+          /** Null: its last attempt was delivered. */
+          failing_since: Timestamp.nullable(),
+          disabled_reason: z.string().nullable(),
+          /** Deliveries that are due, counted up to 10,000. */
+          due: z.int().min(0),
+          oldest_due_at: Timestamp.nullable(),
+        }),
+      ),
+    }),
+    listSentEvents: listSentEvents(['identity']),
+  },
   events,
   jobs: {},
   consumes: [

@@ -9,8 +9,12 @@ export const CHECKSUMS: Readonly<Record<string, string>> = {
     '01dd21a8344aca9c7ea1187ce7afd5fba943c6aebe91299d09c7bc8b7ea890dc',
   'services/chain-submitter/migrations/0002_network_costs.sql':
     '9d61fbd485b1dff0b7deec84002a4e824b04a999c126c75e28e9a70a4ec3ffa9',
+  'services/chain-submitter/migrations/0003_reconcile.sql':
+    '35f74fe12b2cc5234521784cb3a954d8b11b7d3fbd657d59c1aadd71411efb4a',
   'services/funding/migrations/0001_initial.sql':
     '26ea9b6bbbc65b22ed38a8c34b1d745458dafd2e30017f94ddefa1fccb19745e',
+  'services/funding/migrations/0002_deposits_with_a_problem.sql':
+    '4d65157e8fb5df9555633a797bfdd29b29ab776a9c44519f659edb805e9fe846',
   'services/identity/migrations/0001_initial.sql':
     'd376ba91f5fb01cc0fdd6a4a24cf19bb9668cd5560186a3ccd8ab2eee7ce0389',
   'services/quote/migrations/0001_initial.sql':
@@ -21,7 +25,11 @@ export const CHECKSUMS: Readonly<Record<string, string>> = {
     '97512d6a469e3ba209f2472a95ac31db90c2e7271cfe52bfcb0930929b134153',
   'services/webhook/migrations/0001_initial.sql':
     'd7b6fb10b48af9a171dd3c95b5c30bb9093cbe5fe5c423f8c0232c38d6e1db60',
+  'services/webhook/migrations/0002_failing_endpoints.sql':
+    '48da8e37b05567a145e117ed054ec86c4d55e85f692fbd088d30d98385616ecb',
   'shared/db/migrations/0001_initial.sql': '8927fb65e388f2c545844b7c4320f15b7e45bd7934c6d0ae8688fec5c639754d',
+  'shared/db/migrations/0002_actions_by_target.sql':
+    'e54b814453a7dc15a52c0617c356d2706cb7c491cd4ad214fa408cbd7c74e527',
   'shared/idempotency/migrations/0001_initial.sql':
     'a9d92d23231dea12d65062fb223ed356c2b31de9f14bf5fa4204799b1258fd71',
   'shared/lanes/migrations/0001_initial.sql':

@@ -14,6 +14,7 @@ create table operator_actions (
   hash bytea not null,
   constraint operator_actions_pkey PRIMARY KEY (action_id)
 );
+CREATE INDEX operator_actions_by_target ON operator_actions USING btree (target, action_id);
 CREATE TRIGGER chain_operator_action BEFORE INSERT ON operator_actions FOR EACH ROW EXECUTE FUNCTION chain_operator_action();
 
 create table outbox (

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { EventName, EventPayload } from '../contract/events.ts';
 import { EVENT_PREFIX } from '../contract/service.ts';
 import { type Db, type Pool, sql } from '../db/pool.ts';
+import { isoTime } from '../lib/clock.ts';
 import type { GaugeCollector } from '../lib/telemetry/metrics.ts';
 import { activeTraceparent } from '../lib/telemetry/trace.ts';
 import { eventSubject, type Message, messageIdOfRecord } from './event.ts';
@@ -196,6 +197,19 @@ export const countOutbox = async (db: Db): Promise<number> =>
   Number(
     await db.oneFirst(sql.type(z.object({ messages: z.bigint() }))`select count(*) as messages from outbox`),
   );
+
+const Unsent = z.object({
+  subject: z.string(),
+  messages: z.bigint().transform(Number),
+  oldest_at: z.number().transform(isoTime),
+});
+
+/** The oldest of these messages by their subject, the oldest first. */
+export const listUnsent = (db: Db) =>
+  db.any(sql.type(Unsent)`
+    with backlog as (select subject, created_at from outbox order by outbox_id limit ${COUNT_UP_TO})
+    select subject, count(*) as messages, min(created_at) as oldest_at from backlog
+    group by subject order by oldest_at`);
 
 /**
  * The number of unpublished messages and the age of the oldest. Published rows are deleted, so the

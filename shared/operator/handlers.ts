@@ -1,15 +1,22 @@
 import type { z } from 'zod';
 import type { AttemptReport } from '../contract/chain-submitter.ts';
 import { conflict, notFound } from '../contract/errors.ts';
-import type { Decision, operatorOperations, Quarantined } from '../contract/operator.ts';
+import type { Decision, operatorOperations, Quarantined, References, Waiting } from '../contract/operator.ts';
 import type { Handler } from '../contract/service.ts';
 import type { Db, Pool } from '../db/pool.ts';
 import { type Consuming, redeliverTo } from '../events/consume.ts';
-import { countOutbox } from '../events/outbox.ts';
+import { countOutbox, listUnsent } from '../events/outbox.ts';
 import { isoTime, isoTimeOrNull } from '../lib/clock.ts';
 import { listActions, type Operator, recordAction, verifyActions } from './actions.ts';
+import { accountsNamedIn, withInspection } from './inspections.ts';
 import { findQuarantined, listQuarantined, type QuarantineRow, recordDecision } from './quarantine.ts';
-import { type AccountRecords, listMessagesAbout, NOTHING_FOUND, type RecordFinder } from './records.ts';
+import {
+  type AccountRecords,
+  type FoundRecords,
+  listMessagesAbout,
+  NOTHING_FOUND,
+  type RecordFinder,
+} from './records.ts';
 
 /**
  * The part of a service for messages about payments, whose outcome the chain proves. The subject is
@@ -46,6 +53,9 @@ const shown = (row: QuarantineRow): z.infer<typeof Quarantined> => ({
 
 const decided = ({ decision }: QuarantineRow) => conflict(`the message is already decided: ${decision}`);
 
+/** Lists the oldest open work of a service. */
+export type ListWaiting = (limit: number) => Promise<Waiting[]>;
+
 type Handlers = { [K in keyof typeof operatorOperations]: Handler<(typeof operatorOperations)[K]> };
 type Deps<Subject> = {
   pool: Pool;
@@ -55,6 +65,8 @@ type Deps<Subject> = {
   findRecords?: RecordFinder;
   /** What the tables of this service say about an account; absent: they say nothing. */
   listAccountRecords?: AccountRecords;
+  /** The oldest open work of this service; absent: it has none that waits. */
+  listWaiting?: ListWaiting;
 };
 
 /**
@@ -125,20 +137,42 @@ const commitDecision = (
     return { recorded, afterCommit: await commit?.(tx) };
   });
 
-/** The operator operations of every service: its record of operator actions, and its quarantine. */
+/**
+ * The accounts that records are about. Those of a wallet without an account are about what was
+ * asked for.
+ */
+const accountsShown = (found: FoundRecords, { ids }: References): readonly string[] => {
+  if (found.entries.length === 0) return [];
+  const accounts = accountsNamedIn(found);
+  return accounts.length > 0 ? accounts : ids.slice(0, 1);
+};
+
+/**
+ * The operator operations of every service: its record of operator actions, its quarantine, and
+ * what waits.
+ */
 export const operatorHandlers = <Subject>(deps: Deps<Subject>): Handlers => {
   const { pool, resolver, findRecords = NOTHING_FOUND, listAccountRecords = async () => [] } = deps;
+  const { listWaiting = async () => [] } = deps;
+  const findAll = async (references: References): Promise<FoundRecords> => {
+    const [found, messages] = await Promise.all([
+      findRecords(references),
+      listMessagesAbout(pool, references.ids),
+    ]);
+    return { ...found, entries: [...found.entries, ...messages] };
+  };
   return {
-    listAccountRecords,
-    findRecords: async (references) => {
-      const [found, messages] = await Promise.all([
-        findRecords(references),
-        listMessagesAbout(pool, references.ids),
-      ]);
-      return { ...found, entries: [...found.entries, ...messages] };
-    },
-    listOperatorActions: async ({ limit }) => [...(await listActions(pool, limit))],
+    listAccountRecords: withInspection(
+      pool,
+      'records of the account',
+      listAccountRecords,
+      (records, { account_id }) => (records.length === 0 ? [] : [account_id]),
+    ),
+    findRecords: withInspection(pool, 'records of an object', findAll, accountsShown),
+    listOperatorActions: async (which) => [...(await listActions(pool, which))],
     verifyOperatorActions: ({ known }) => verifyActions(pool, known),
+    listWaiting: ({ limit }) => listWaiting(limit),
+    listUnsent: async () => [...(await listUnsent(pool))],
     getBacklog: async () => ({ outbox: await countOutbox(pool) }),
     listQuarantined: async (filter) => (await listQuarantined(pool, filter)).map(shown),
     findQuarantined: async ({ quarantine_id }) => {

@@ -4,7 +4,7 @@ import { type Db, sql } from '../db/pool.ts';
 import { isoTime } from '../lib/clock.ts';
 
 /** What a service has recorded, and the names of what belongs to it, for the other services. */
-type FoundRecords = { related: References; entries: RecordEntry[] };
+export type FoundRecords = { related: References; entries: RecordEntry[] };
 /**
  * Finds the records of a service by the names of objects. A name that it does not know is ignored.
  */

@@ -5,6 +5,7 @@ import { settlement } from '../../shared/contract/settlement.ts';
 import { formatUsdc } from '../../shared/lib/money/usdc.ts';
 import type { Command } from './command.ts';
 import { tableText } from './table.ts';
+import { answerOrNull } from './within.ts';
 
 type Caps = z.infer<typeof getCapsOperation.output>;
 
@@ -22,24 +23,59 @@ const rowsOf = (what: string, { environment_cap, account_cap, wallet_cap, used }
   ]),
 ];
 
+type Budgets = z.infer<typeof chainSubmitter.internal.getBudgets.output>;
+
+const budgetsText = (budgets: Budgets | null): string[] => {
+  if (budgets === null) return ['No answer about the lamport budgets.'];
+  const { incoming_failures: failures, incoming_failures_per_day: perDay } = budgets;
+  return [
+    tableText([
+      ['lamports today', 'of', 'which', 'reserved', 'budget', 'used'],
+      ...[
+        ...budgets.budgets.map((one) => ({ ...one, of: 'environment', account_id: '' })),
+        ...budgets.most,
+      ].map(({ budget, of, account_id, reserved, per_day }) => [
+        budget,
+        of,
+        account_id,
+        String(reserved),
+        String(per_day),
+        `${per_day === 0 ? 0 : Math.round((reserved / per_day) * 100)} %`,
+      ]),
+    ]),
+    ...(failures.length === 0
+      ? []
+      : [
+          tableText([
+            ['payments that failed on the chain today', 'of'],
+            ...failures.map((one) => [`${one.account_id} ${one.failures}`, String(perDay)]),
+          ]),
+        ]),
+  ];
+};
+
 export const capsCommands: readonly Command[] = [
   {
     name: 'caps show',
     args: '',
-    summary: 'Shows the hourly caps, and the wallets and accounts with the highest use',
+    summary: 'Shows the hourly caps and the lamport budgets of today, and who uses most of them',
     details: 'Processes reserve hundredths of a cap in advance, so the figures can be slightly too high.',
     show: async (operator) => {
-      const [accepted, signed] = await Promise.all([
+      const [accepted, signed, budgets] = await Promise.all([
         operator.call(settlement, 'getCaps', {}),
         operator.call(chainSubmitter, 'getCaps', {}),
+        answerOrNull(operator.call(chainSubmitter, 'getBudgets', {})),
       ]);
       return {
-        json: { accepted, signed },
-        text: tableText([
-          ['what', 'of', 'which', 'USDC reserved', 'cap', 'until'],
-          ...rowsOf('accepted', accepted),
-          ...rowsOf('signed', signed),
-        ]),
+        json: { accepted, signed, budgets },
+        text: [
+          tableText([
+            ['what', 'of', 'which', 'USDC reserved', 'cap', 'until'],
+            ...rowsOf('accepted', accepted),
+            ...rowsOf('signed', signed),
+          ]),
+          ...budgetsText(budgets),
+        ].join('\n\n'),
       };
     },
   },

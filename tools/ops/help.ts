@@ -5,6 +5,7 @@ const OPTIONS = `Options
   --environment <name>  an environment of the stack on this machine; default: the first
   --stack <file>        default .local/stack.json
   --reason <text>       why; required for every change and recorded with it
+  --ticket <text>       why you look at a person; required for what shows one, and recorded
   --as <name>           an operator of the stack on this machine; default: the first
   --yes                 make the change without confirmation
   --json                output for programs
@@ -12,7 +13,8 @@ const OPTIONS = `Options
   --used                for deprecated: the accounts that have called deprecated operations
   --seconds <n>         for drain: how long it waits (default 300)
   --account <id>        for payments list: the account, by its id or e-mail address;
-                        for payment show: the account id of a payment_attempt_id
+                        for payment show: the account id of a payment_attempt_id;
+                        for audit: whose looks and changes are listed
   --period <month|day>  for costs: a month (2026-11) or a day (2026-11-28) in UTC; default: this month
   --since <when>        for accounts show and payments list: a time (2026-11-28T14:00Z) or an age (90m, 24h, 7d)
   --known <file>        for audit verify: the output of an earlier one with --json

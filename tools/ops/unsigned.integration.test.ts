@@ -27,6 +27,7 @@ const connection = {
   call: (service, operation, input) => call(operator, service, operation, input),
 } as Operator;
 const options = {
+  inspection: null,
   all: false,
   used: false,
   limit: 20,

@@ -5,6 +5,7 @@ import { record, secondsSince } from '../../../shared/lib/telemetry/metrics.ts';
 import { inSpan } from '../../../shared/lib/telemetry/trace.ts';
 import { createPost } from './http-post.ts';
 import { createBatches } from './json-rpc-batches.ts';
+import { noteCall } from './provider-calls.ts';
 import { Reply } from './schemas.ts';
 
 /**
@@ -71,18 +72,20 @@ export const createCall = (url: string, number: number): Call => {
   const request = createRequest(url, number);
   const measured: Call = async (method, params, schema) => {
     const startedAt = performance.now();
-    const measure = (error: 'none' | 'unavailable' | 'refused') =>
+    const measure = (error: 'none' | 'unavailable' | 'refused', failure: string | null = null) => {
       record('quittance_rpc_call_duration_seconds', secondsSince(startedAt), {
         'rpc.method': method,
         provider: String(number),
         'error.type': error,
       });
+      noteCall(number, error, failure);
+    };
     try {
       const answer = await request(method, params, schema);
       measure('none');
       return answer;
     } catch (error) {
-      measure(error instanceof RpcRefused ? 'refused' : 'unavailable');
+      measure(error instanceof RpcRefused ? 'refused' : 'unavailable', (error as Error).message);
       throw error;
     }
   };

@@ -29,6 +29,13 @@ export const createProviderSlots = (providers: number) => {
       if (last === undefined || slot >= last.slot || now - last.at > FRESH_MS)
         slots.set(provider, { slot, at: now });
     },
+    /** The newest slot that each provider has reported, and how many seconds ago. */
+    report: () =>
+      [...slots].map(([number, { slot, at }]) => ({
+        number,
+        slot,
+        slot_age_seconds: Math.round((performance.now() - at) / 1000),
+      })),
     /**
      * The slot that an answer must have reached to count as current; undefined while none is known.
      */

@@ -199,8 +199,9 @@ export const createRpcPool = (providers: readonly Provider[], pause: Pause = (ms
     soon,
     every,
     another,
-    /** Records the newest slot that a provider has reported. */
+    /** The newest slot that each provider has reported. */
     recordSlot: slots.record,
+    reportSlots: slots.report,
     readFinalizedBlocks: createFinalizedBlocks(providers[0]!),
     latestBlockhash: (commitment: 'confirmed' | 'finalized' = 'confirmed'): Promise<Blockhash> =>
       readLatestBlockhash({ first, soon }, recordPlausible, commitment),

@@ -33,7 +33,7 @@ export type Limits = Record<BudgetName, bigint> & {
 };
 
 /** No account and no vendor uses more than one of these shares of an environment's budget. */
-const SHARES = 10n;
+export const SHARES = 10n;
 /**
  * No new quotes are promised when less than this part of a budget is left, because accepted
  * payments need it.

@@ -11,6 +11,7 @@ import {
 } from '../../../shared/lib/telemetry/metrics-catalog.ts';
 import { countOpenByState } from '../ledger/store/intents.ts';
 import { daysFrom, sumPlatformCosts } from '../ledger/store/network-costs.ts';
+import { findLastReconcile } from '../ledger/store/reconcile-runs.ts';
 import { isPaused } from '../ledger/store/settings.ts';
 import { sumReserved } from '../ledger/store/spending.ts';
 import type { Limits } from '../limits/fee-budgets.ts';
@@ -88,4 +89,19 @@ export const collectFeePayer = (lamportsOf: () => Promise<number>): GaugeCollect
   name: 'fee_payer',
   metrics: ['quittance_fee_payer_lamports'],
   collect: async () => [{ metric: 'quittance_fee_payer_lamports', value: await lamportsOf() }],
+});
+
+/** Collects the last comparison of chain and records. Without one there is no series. */
+export const collectReconcile = (pool: Pool): GaugeCollector => ({
+  name: 'reconcile',
+  metrics: ['quittance_reconcile_age_seconds', 'quittance_reconcile_drift'],
+  collect: async () => {
+    const last = await findLastReconcile(pool);
+    return last === null
+      ? []
+      : [
+          { metric: 'quittance_reconcile_age_seconds', value: last.age_seconds },
+          { metric: 'quittance_reconcile_drift', value: last.drift },
+        ];
+  },
 });

@@ -251,14 +251,32 @@ export const purgeMails = (db: Db): Promise<unknown> =>
 const COUNT_UP_TO = 10_000;
 const Backlog = z.object({ mails: z.bigint(), oldest_age: z.number() });
 
+/** Mails that wait to be sent. Changes are collected for a while before they are due. */
+const queuedMails = (fields: ReturnType<typeof sql.fragment>) => sql.fragment`
+  select ${fields} from mails where expires_at > app_now()
+    and (kind <> 'changes' or next_attempt_at <= app_now() or attempts > 0) ${inOrder} limit ${COUNT_UP_TO}`;
+
 /**
  * The number of queued mails and the age of the oldest in seconds. Each scrape of the metrics reads
  * it. A mail is as old as its link.
  */
 export const getMailBacklog = (db: Db): Promise<z.infer<typeof Backlog>> =>
   db.one(sql.type(Backlog)`
-    with queued as (select to_address, link_id from mails where expires_at > app_now()
-      and (kind <> 'changes' or next_attempt_at <= app_now() or attempts > 0) ${inOrder} limit ${COUNT_UP_TO})
+    with queued as (${queuedMails(sql.fragment`to_address, link_id`)})
     select count(*) as mails,
       coalesce(extract(epoch from app_now() - min(login_links.created_at)), 0)::float8 as oldest_age
     from queued left join login_links on login_links.email = to_address and login_links.link_id = queued.link_id`);
+
+const QueuedKind = z.object({
+  kind: z.string(),
+  mails: z.bigint().transform(Number),
+  attempts: z.number(),
+  next_attempt_at: z.number(),
+});
+
+/** The same mails by their kind, those that were tried most often first. */
+export const listQueuedKinds = (db: Db): Promise<readonly z.infer<typeof QueuedKind>[]> =>
+  db.any(sql.type(QueuedKind)`
+    with queued as (${queuedMails(sql.fragment`kind, attempts, next_attempt_at`)})
+    select kind, count(*) as mails, max(attempts) as attempts, min(next_attempt_at) as next_attempt_at
+    from queued group by kind order by attempts desc, mails desc`);

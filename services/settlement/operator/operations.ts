@@ -4,7 +4,9 @@ import { type EndUnsignedDeps, endUnsignedPayment } from './end-unsigned-payment
 import { getCaps } from './get-caps.ts';
 import { getIntake } from './get-intake.ts';
 import { getUnsignedPayment } from './get-unsigned-payment.ts';
+import { listFailures } from './list-failures.ts';
 import { listReplicas } from './list-replicas.ts';
+import { listUndelivered } from './list-undelivered.ts';
 import { listUnsignedPayments } from './list-unsigned-payments.ts';
 import { redispatchSettlement } from './redispatch-settlement.ts';
 import { setPaymentsPaused } from './set-payments-paused.ts';
@@ -15,6 +17,8 @@ type Deps = Pick<Records, 'relay'> & EndUnsignedDeps & { caps: HourlyCaps };
 export const operatorOperations = (deps: Deps) => ({
   getCaps: getCaps(deps),
   listReplicas: listReplicas(deps),
+  listFailures: listFailures(deps),
+  listUndelivered: listUndelivered(deps),
   getIntake: getIntake(deps),
   setPaymentsPaused: setPaymentsPaused(deps),
   redispatchSettlement: redispatchSettlement(deps),

@@ -180,6 +180,10 @@ export const redeliverEvents = async (
   return rowCount;
 };
 
+/** Whether a delivery is due and has not begun. */
+export const isDue = sql.fragment`${state.isFrom('deliver')} and next_attempt_at <= app_now()
+  and (leased_until is null or leased_until <= app_now())`;
+
 const Backlog = z.object({ deliveries: z.bigint(), oldest_age: z.number() });
 const COUNT_UP_TO = 10_000;
 
@@ -191,8 +195,7 @@ export const getDueBacklog = (db: Db): Promise<z.infer<typeof Backlog>> =>
   db.one(sql.type(Backlog)`
     with due as (
       select next_attempt_at from deliveries join endpoints using (endpoint_id)
-      where ${state.isFrom('deliver')} and next_attempt_at <= app_now() and (leased_until is null or leased_until <= app_now())
-        and disabled_reason is null and failing_since is null
+      where ${isDue} and disabled_reason is null and failing_since is null
       limit ${COUNT_UP_TO}
     )
     select count(*) as deliveries,

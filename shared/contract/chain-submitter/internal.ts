@@ -1,5 +1,11 @@
 import { z } from 'zod';
-import { getCapsOperation, listReplicasOperation, operatorOperations, Reason } from '../operator.ts';
+import {
+  getCapsOperation,
+  inspectionField,
+  listReplicasOperation,
+  operatorOperations,
+  Reason,
+} from '../operator.ts';
 import {
   AccountId,
   CompactToken,
@@ -99,6 +105,26 @@ const CostSum = z.strictObject({
   /** For the token accounts that they created. */
   rent_lamports: Lamports,
 });
+/** Lamports of this UTC day, reserved of what the environment and each account may use. */
+const LamportBudgets = z.strictObject({
+  budgets: z.array(z.strictObject({ budget: z.string(), reserved: z.int().min(0), per_day: z.int().min(0) })),
+  /**
+   * The accounts and vendors that have used most of their tenth, or of their number of
+   * co-signatures.
+   */
+  most: z.array(
+    z.strictObject({
+      budget: z.string(),
+      of: z.enum(['account', 'vendor', 'number']),
+      account_id: z.string(),
+      reserved: z.int().min(0),
+      per_day: z.int().min(0),
+    }),
+  ),
+  /** Vendor accounts by the payments of other clients that failed on the chain today. */
+  incoming_failures: z.array(z.strictObject({ account_id: z.string(), failures: z.int().min(0) })),
+  incoming_failures_per_day: z.int().min(0),
+});
 const PerDay = z.strictObject({ used: z.int().min(0), per_day: z.int().min(0) });
 /** Transactions of an account that the platform co-signs and pays for, per UTC day. */
 const CosigningLimits = z.strictObject({
@@ -119,6 +145,12 @@ export const internal = {
   ...incomingOperations,
   ...outgoingOperations,
   getCaps: getCapsOperation,
+  getBudgets: operatorOperation({
+    summary:
+      'The lamport budgets of this UTC day, who has used most of its share, and whose payments have failed on the chain',
+    input: z.strictObject({}),
+    output: LamportBudgets,
+  }),
   listReplicas: listReplicasOperation,
   getSigning: operatorOperation({
     summary: 'Whether signing is paused, how much work is open, and which keys are configured',
@@ -152,7 +184,7 @@ export const internal = {
   }),
   getCosigningLimits: operatorOperation({
     summary: 'How many transactions of an account are co-signed per day at most, and how many were today',
-    input: z.strictObject({ account_id: AccountId }),
+    input: z.strictObject({ account_id: AccountId, ...inspectionField }),
     output: CosigningLimits,
   }),
   setCosigningFactor: operatorOperation({

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { operatorOperations, Reason } from '../operator.ts';
+import { inspectionField, operatorOperations, Reason } from '../operator.ts';
 import { AccountId, ServiceId, Timestamp } from '../primitives.ts';
 import { Principal } from '../principal.ts';
 import { listSentEvents } from '../sent-events.ts';
@@ -86,19 +86,32 @@ export const internal = {
   }),
   getAccountStatus: operatorOperation({
     summary: 'The status of an account. Null if it does not exist.',
-    input: z.strictObject({ account_id: AccountId }),
+    input: z.strictObject({ account_id: AccountId, ...inspectionField }),
     output: AccountStatus.nullable(),
   }),
   findAccounts: operatorOperation({
     summary:
       'The accounts that have this id, e-mail address, service, delegate or key. A key is named by its key_id or by the SHA-256 of its text.',
-    input: z.strictObject({ text: z.string().min(1).max(320) }),
+    input: z.strictObject({ text: z.string().min(1).max(320), ...inspectionField }),
     output: z.array(FoundAccount),
   }),
   listAccountStatuses: operatorOperation({
     summary: 'Accounts that are frozen or have raised limits',
-    input: z.strictObject({ limit: z.int().min(1).max(1000) }),
+    input: z.strictObject({ limit: z.int().min(1).max(1000), ...inspectionField }),
     output: z.array(AccountStatus),
+  }),
+  listWaitingMails: operatorOperation({
+    summary: 'How many mails of each kind the mail server has not accepted yet, and when they are tried next',
+    input: z.strictObject({}),
+    output: z.array(
+      z.strictObject({
+        kind: z.string(),
+        mails: z.int().min(1),
+        /** Of the mail that was tried most often. */
+        attempts: z.int().min(0),
+        next_attempt_at: Timestamp,
+      }),
+    ),
   }),
   setFrozen: operatorOperation({
     summary:

@@ -24,6 +24,7 @@ import { listSentEvents } from '../sent-events.ts';
 import { internalOperation, operatorOperation } from '../service.ts';
 import { Approval, ApprovalId } from './approvals.ts';
 import { payment } from './events.ts';
+import { failureOperations } from './failures.ts';
 import { ChainStatus, SettlementStatus } from './status.ts';
 import { unsignedOperations } from './unsigned.ts';
 
@@ -236,6 +237,7 @@ export const internal = {
     }),
   }),
   ...unsignedOperations,
+  ...failureOperations,
   ...operatorOperations,
   listSentEvents: listSentEvents(['identity', 'quote', 'wallet', 'webhook']),
   getAccountActivity: accountActivityOperation,

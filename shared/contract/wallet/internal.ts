@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { accountActivityOperation } from '../account-activity.ts';
-import { operatorOperations } from '../operator.ts';
+import { inspectionField, operatorOperations } from '../operator.ts';
 import { AccountId, SolanaAddress, WalletId } from '../primitives.ts';
 import { listSentEvents } from '../sent-events.ts';
 import { internalOperation, operatorOperation } from '../service.ts';
@@ -27,7 +27,7 @@ export const internal = {
   }),
   findWallets: operatorOperation({
     summary: 'The wallets with this id or address',
-    input: z.strictObject({ text: z.string().min(1).max(64) }),
+    input: z.strictObject({ text: z.string().min(1).max(64), ...inspectionField }),
     output: z.array(
       z.strictObject({
         account_id: AccountId,

@@ -293,6 +293,18 @@ export const METRICS = {
     {},
     'Balance of the fee payer, the lowest of those in use.',
   ),
+  quittance_reconcile_age_seconds: gauge(
+    's',
+    ['chain-submitter'],
+    {},
+    'Time since the last comparison of chain and records began (`ops reconcile`). No series before the first one.',
+  ),
+  quittance_reconcile_drift: gauge(
+    '1',
+    ['chain-submitter'],
+    {},
+    'What that comparison has found: accounts with unexplained drift, and records of one service that another one lacks.',
+  ),
   quittance_rpc_call_duration_seconds: histogram(
     CALL_SECONDS,
     ['chain-submitter'],

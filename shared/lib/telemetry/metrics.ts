@@ -105,19 +105,26 @@ const startCollector = ({ name, collect }: GaugeCollector, logger: Logger) => {
   };
 };
 
+/** The gauges of a process at one moment. `failed`: the collectors that could not be read. */
+export type GaugeValues = { values: readonly Observation[]; failed: readonly string[] };
+
 /**
  * Has gauges read at each scrape. If a collector fails or takes too long, its gauges are NaN for
  * this scrape, and `quittance_gauge_collector_up` is 0. No comparison of an alarm holds for NaN;
  * without a value the SDK would repeat the last one. A second run does not start while one is open,
  * so scrapes do not pile up on an overloaded server.
+ * @returns reads the same gauges in the same way for an operator, whether or not anything scrapes
  */
-export const registerGauges = (collectors: readonly GaugeCollector[], logger: Logger): void => {
+export const registerGauges = (
+  collectors: readonly GaugeCollector[],
+  logger: Logger,
+): (() => Promise<GaugeValues>) => {
+  const readers = collectors.map((collector) => ({ collector, collect: startCollector(collector, logger) }));
   const meter = api.getMeter(METER);
   const gauge = (name: Of<'gauge'>): ObservableGauge =>
     instrument(name, (options) => meter.createObservableGauge(name, options));
   const up = gauge('quittance_gauge_collector_up');
-  for (const collector of collectors) {
-    const collect = startCollector(collector, logger);
+  for (const { collector, collect } of readers) {
     let last: readonly Observation[] = [];
     meter.addBatchObservableCallback(
       async (result) => {
@@ -130,6 +137,15 @@ export const registerGauges = (collectors: readonly GaugeCollector[], logger: Lo
       [up, ...collector.metrics.map(gauge)],
     );
   }
+  return async () => {
+    const read = await Promise.all(
+      readers.map(async ({ collector, collect }) => ({ name: collector.name, values: await collect() })),
+    );
+    return {
+      values: read.flatMap(({ values }) => values ?? []),
+      failed: read.filter(({ values }) => values === null).map(({ name }) => name),
+    };
+  };
 };
 
 const within = <T>(work: Promise<T>, ms: number): Promise<T | null> => {
