@@ -2,9 +2,9 @@ import { afterAll, expect, test } from '@jest/globals';
 import { createConsumer, createVendor, quoteOf, settleWith } from '../../deploy/local/seed/actors.ts';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
 import { connectDatabases } from '../../deploy/local/servers/every-database.ts';
+import { sections } from '../../tools/ops/runbook.ts';
 import { waitFor } from '../support/base/wait.ts';
 import { doorAt, opsAt } from '../support/packages/ops.ts';
-import { sections } from '../support/rules/runbook.ts';
 import { scrape } from '../support/servers/scrape.ts';
 import { runningStack } from '../support/servers/stack.ts';
 

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
-import { runbook, sections } from '../../test/support/rules/runbook.ts';
 import { doors } from '../doors.mjs';
 import { commands } from './commands.ts';
+import { runbook, sections } from './runbook.ts';
 
 /** What docs/runbook.md and docs/operations.md say about `npm run ops` exists. */
 

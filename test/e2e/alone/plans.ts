@@ -6,9 +6,9 @@ import { createConsumer, createVendor, quoteOf, settleWith } from '../../../depl
 import { createApi, must } from '../../../deploy/local/seed/api.ts';
 import { connectDatabases, type EveryDatabase } from '../../../deploy/local/servers/every-database.ts';
 import type { RunningStack } from '../../../deploy/local/stack/stack.ts';
+import { sections } from '../../../tools/ops/runbook.ts';
 import { waitFor } from '../../support/base/wait.ts';
 import { opsAt } from '../../support/packages/ops.ts';
-import { sections } from '../../support/rules/runbook.ts';
 
 /** So many payments are in the tables. A scan of them costs more than any index. */
 const SETTLEMENTS = 60_000;
@@ -34,7 +34,7 @@ const readBy = (node: Node): number =>
     (node['Rows Removed by Index Recheck'] ?? 0)) *
   (node['Actual Loops'] ?? 1);
 
-/** Tables of a few rows, whatever an installation does: one row, or one for each lane or replica. */
+/** Tables of one row, or of one for each lane or replica, whatever an installation does. */
 const SMALL = new Set(['settings', 'intake', 'lanes', 'replicas', 'restores', 'workers', 'stream_position']);
 
 /** What a plan does that a large table would not allow. */

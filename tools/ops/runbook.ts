@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
-const file = path.resolve(import.meta.dirname, '../../../docs/runbook.md');
+const file = path.resolve(import.meta.dirname, '../../docs/runbook.md');
 
 /** The first line of a section: the command, and what to search for in its answer. */
 const FIRST = /^First: `npm run ops -- ([^`]+)`: \S/;
