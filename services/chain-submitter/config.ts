@@ -3,6 +3,7 @@ import { SolanaAddress } from '../../shared/contract/primitives.ts';
 import { hourlyCapsConfig, MicroCap } from '../../shared/db/hourly-caps.ts';
 import { serviceConfig } from '../../shared/lib/config.ts';
 import { LANES } from '../../shared/lib/lane.ts';
+import { solPriceConfig } from '../../shared/lib/money/fee-settings.ts';
 import { PublicKeyList } from '../../shared/lib/tokens/keys.ts';
 import { WALLET_PROGRAMS, type WalletProgram } from './ledger/model/programs.ts';
 import type { Limits } from './limits/fee-budgets.ts';
@@ -88,10 +89,11 @@ export const config = z
     INCOMING_HOURLY_CAP_MICRO: MicroCap(50_000_000_000n),
     /**
      * Lamports a UTC day that the fee payer may spend (docs/economics.md). No account uses more
-     * than a tenth of each. Fees of settles: five million payments, each with the co-signature of a
-     * refund.
+     * than a tenth of each; what the fees of a vendor's final settles are worth does not count in
+     * its tenth. Fees of settles: five million payments, each with the co-signature of a refund.
      */
     SETTLE_FEES_LAMPORTS_PER_DAY: FeeBudget(100_000_000_000n),
+    ...solPriceConfig,
     /**
      * Fees of payments of x402 and MPP clients: a million with the usual priority fee, each with
      * the co-signature of a refund. Apart from settles, because a buyer can make such a payment

@@ -147,7 +147,11 @@ const createDeps = (base: ServiceBase, config: Config, chain: Chain) => {
     caps: createCaps(pool, clock.now, capsOf(config)),
     incomingCaps: createIncomingCaps(pool, clock.now, capsOf(config)),
     limits,
-    ownBudgets: createOwnBudgets({ ...limited, budgets: createBudgets(pool, clock.now) }),
+    ownBudgets: createOwnBudgets({
+      ...limited,
+      budgets: createBudgets(pool, clock.now),
+      solPriceMicro: config.SOL_PRICE_MICRO,
+    }),
     cosigning: createCosigning(limited),
     groupCommit: createGroupCommit(pool, workerId),
     simulations: createSimulations({ rpc, logger }),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { SolanaAddress } from '../../shared/contract/primitives.ts';
 import { hourlyCapsConfig, MicroCap } from '../../shared/db/hourly-caps.ts';
 import { SecretList, serviceConfig } from '../../shared/lib/config.ts';
-import { feeConfig } from '../../shared/lib/money/fee-settings.ts';
+import { feeConfig, solPriceConfig } from '../../shared/lib/money/fee-settings.ts';
 import { MAX_MICRO_IN_PICO } from '../../shared/lib/money/pico.ts';
 import { PublicKeyList, SigningKeys } from '../../shared/lib/tokens/keys.ts';
 
@@ -36,8 +36,7 @@ export const config = z.object({
   /** The fee that an x402 payment accrues. */
   X402_FEE_BPS: z.coerce.bigint().min(0n).max(10_000n).default(50n),
   X402_FEE_MIN_MICRO: z.coerce.bigint().min(0n).default(2000n),
-  /** Price of one SOL in micro-units of USDC, for the cost of a transaction. */
-  SOL_PRICE_MICRO: z.coerce.bigint().min(1n).default(200_000_000n),
+  ...solPriceConfig,
   /**
    * What an account may owe of accrued fees: the first credit, or so many times what it ever paid
    * of them, up to the last value (docs/adr/0061).

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { staysFor, waitFor } from '../../test/support/base/wait.ts';
 import { createTestDatabase } from '../../test/support/servers/database.ts';
 import type { TestDatabase } from '../../test/support/servers/database-handle.ts';
 import { type Budget, type Budgets, createBudgets, type Reservation } from './budget.ts';
@@ -77,6 +78,23 @@ test('a released amount can be reserved again by every replica', async () => {
   expect(await other.reserve(budget, 900n)).not.toBeNull();
   expect(await other.reserve(budget, 100n)).toBeNull();
   expect(await one.reserve(budget, 10n)).not.toBeNull();
+});
+
+test('what is given back can be reserved by every replica, and reaches the table in parts of a thousandth', async () => {
+  const budget = budgetOf(10_000n);
+  const [one, two] = [replica(), replica()];
+  expect(await reservedOf([[one, 10_000n]], budget)).toBe(10_000n);
+  const left = async () => (await two.hasLeft(budget, 1n)) as boolean;
+  for (let times = 0; times < 9; times += 1) one.giveBack(budget, 1n);
+  await staysFor(200, left, (isLeft) => !isLeft);
+  one.giveBack(budget, 1n);
+  await waitFor(left, (isLeft) => isLeft);
+  // Ten, and no more.
+  expect(await two.hasLeft(budget, 11n)).toBe(false);
+  expect(await reservedOf([[two, 10n]], budget)).toBe(10n);
+  // Nothing of another hour, in which less is reserved than is given back.
+  one.giveBack(budget, 10n, now - HOUR_MS);
+  await staysFor(200, left, (isLeft) => !isLeft);
 });
 
 test('a budget refills at the end of its hour and reports when that is', async () => {

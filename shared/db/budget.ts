@@ -17,6 +17,12 @@ export type Budgets = {
    * @param at the time that determines the period
    */
   reserve: (budget: Budget, amount: bigint, at?: number) => Promise<Reservation | null>;
+  /**
+   * Gives an amount back that was reserved, used and has been paid for since. It reaches the table
+   * with others, so a process that dies gives back a little less.
+   * @param at the time that determined the period
+   */
+  giveBack: (budget: Budget, amount: bigint, at?: number) => void;
   /** Whether the amount could be reserved now. This is no guarantee. */
   hasLeft: (budget: Budget, amount: bigint) => Promise<boolean>;
   /** Seconds until the running period ends and the budget refills. */
@@ -126,6 +132,19 @@ const sizeOf = ({ period, cap }: Budget, { taken }: Allotment): bigint => {
   return taken > least ? taken : least;
 };
 
+/** Collects what is given back, until it is a thousandth of its cap. */
+const createReturns = (pool: Pool) => {
+  const collected = new LRUCache<string, bigint>({ max: MAX_ALLOTMENTS });
+  return ({ scope, startsAt, amount, cap }: AmountRequest): void => {
+    const key = `${scope}@${startsAt}`;
+    const sum = (collected.get(key) ?? 0n) + amount;
+    if (sum === 0n || sum < cap / FIRST_PER_CAP) return void collected.set(key, sum);
+    collected.delete(key);
+    // What fails to be given back makes the cap tighter.
+    void releaseAmount(pool, { scope, startsAt, amount: sum }).catch(() => {});
+  };
+};
+
 /**
  * Budgets that many processes share. Each process reserves allotments in advance, so most
  * reservations need no statement. An allotment that is lost with its process, or evicted from the
@@ -133,6 +152,7 @@ const sizeOf = ({ period, cap }: Budget, { taken }: Allotment): bigint => {
  */
 export const createBudgets = (pool: Pool, clock: Clock): Budgets => {
   const allotments = new LRUCache<string, Allotment>({ max: MAX_ALLOTMENTS });
+  const returns = createReturns(pool);
   // The first payments of many wallets in an hour arrive at the same time.
   const reserveInTable = batched((requested: readonly AmountRequest[]) => reserveAmounts(pool, requested), {
     keysOf: ({ scope }) => [scope],
@@ -185,6 +205,8 @@ export const createBudgets = (pool: Pool, clock: Clock): Budgets => {
       allotment.queue = result.catch(() => {});
       return (await result) ? reservation : null;
     },
+    giveBack: ({ scope, period, cap }, amount, at = clock()) =>
+      returns({ scope, startsAt: startOf(period, at), amount, cap }),
     hasLeft: async ({ scope, period, cap }, amount) => {
       const startsAt = startOf(period, clock());
       return (

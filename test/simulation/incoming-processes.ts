@@ -44,7 +44,7 @@ export const incomingSubmitter = (harness: Harness, { process, deps }: Submitter
     signedPayments: createSignedPayments({ ...deps, ...NO_WALLETS }, { maxCached: CACHED }),
     sharedReads: createSharedReads(deps),
     incomingCommit: createIncomingCommit(deps.pool, limits, deps.workerId),
-    ownBudgets: { incomingFees: { reserve: async () => ({ release: () => {} }) } as never },
+    ownBudgets: { incomingFees: { reserve: async () => ({ release: () => {} }) } as never, earned: () => {} },
     incomingCaps: {
       reserve: async () =>
         isRefused() ? { reached: 'incoming' as const, capMicro: 0n } : { release: () => {} },

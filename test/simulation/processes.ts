@@ -132,6 +132,7 @@ export const startSubmitter = (
     },
     ownBudgets: {
       ...{ beginCreation: () => true, endCreation: () => {}, claimOf: () => null, reserve: async () => {} },
+      earned: () => {},
       beforeSigning: async () => ({ release: () => {} }),
     } as unknown as OwnBudgets,
     cosigning: { check: async () => {}, reserve: async () => {} },

@@ -103,6 +103,19 @@ describe('figures that others have computed', () => {
   });
 });
 
+test('the defaults carry 50 settles a second of one vendor at 0.05 USDC for a day', () => {
+  // 30 quotes a minute are an account's, and an operator raises them (docs/spec/interface.md).
+  const load: Load = { ...DEFAULT_LOAD, settles: 50, price: 0.05, vendors: 1, vendorFactor: 100 };
+  const names = (plan: Plan) => exceeded(plan).map(({ what }) => what);
+  expect(names({ site, load })).toEqual([]);
+  const ofVendor = 'lamports of a day for settles of one vendor that are not earned';
+  expect(names({ site, load: { ...load, settles: 60 } })).not.toContain(ofVendor);
+  // Without fees a vendor has its tenth: 5.67 settles a second.
+  const free = { ...site, settings: { ...site.settings, FEE_BPS: 0, FEE_MIN_MICRO: 0 } };
+  expect(names({ site: free, load })).toEqual([ofVendor]);
+  expect(atOne(ofVendor, {}, free)).toBeCloseTo(5.67, 2);
+});
+
 test('nothing and the absurd make sense', () => {
   const idle = reportOf({ site, load: DEFAULT_LOAD });
   expect(idle.limits).toHaveLength(5);

@@ -39,6 +39,12 @@ const FULL = 0.6;
 const PAGES = 0.75;
 /** CPU of settlement for a report of uses: no more than for a redeem. */
 const REPORT_MS = 0.8;
+/** How long a transaction of the chain waits for its finality, at most. */
+const FINALITY_SECONDS = 20;
+/** USDC of the fee of a payment with this price. */
+export const feeOf = ({ site }: Plan, price: number): number =>
+  Math.max((price * site.settings.FEE_BPS!) / 10_000, site.settings.FEE_MIN_MICRO! / USDC);
+
 /** Lamports that a settle reserves of the day. */
 const settleLamports = ({ site }: Plan): number => SIGNATURES + site.priorityLamports + REFUND;
 const incomingLamports = SIGNATURES + USUAL_PRIORITY + REFUND;
@@ -108,16 +114,30 @@ const SETTLE_FEES = { name: 'SETTLE_FEES_LAMPORTS_PER_DAY', step: SOL, reads: ['
 const INCOMING_FEES = { name: 'INCOMING_FEES_LAMPORTS_PER_DAY', step: SOL };
 const spent = (plan: Plan): number => (settled(plan.load) * DAY * settleLamports(plan)) / HEADROOM;
 const spentIncoming = ({ load }: Plan): number => load.x402 * DAY * incomingLamports;
+/**
+ * Lamports of a day that count in the parts of vendors: what is not final, and what the fee of a
+ * settle is not worth (ADR 96).
+ */
+const unearned = (plan: Plan): number => {
+  const { site, load } = plan;
+  const worth = (price: number) => (feeOf(plan, price) * SOL * USDC) / site.settings.SOL_PRICE_MICRO!;
+  const counted = (price: number) => Math.max(0, settleLamports(plan) - worth(price));
+  return (
+    DAY * (load.settles * counted(load.price) + captures(load) * counted(captured(load))) +
+    settled(load) * FINALITY_SECONDS * settleLamports(plan)
+  );
+};
 const lamports: readonly Limit[] = [
   bySetting({ what: 'lamports of a day for settles', unit: 'settles', ...SETTLE_FEES }, spent),
   bySetting(
     {
-      what: 'lamports of a day for settles, of one vendor',
+      what: 'lamports of a day for settles of one vendor that are not earned',
       unit: 'settles',
       ...SETTLE_FEES,
+      reads: ['COMPUTE_BUDGET', 'FEE_BPS', 'FEE_MIN_MICRO', 'SOL_PRICE_MICRO'],
       otherwise: 'more vendors',
     },
-    (plan) => spent(plan) / plan.load.vendors,
+    (plan) => unearned(plan) / plan.load.vendors / HEADROOM,
     SHARE,
   ),
   bySetting(

@@ -1,5 +1,5 @@
 import type { Plan } from './levers.ts';
-import { rpcCalls, storedBytes } from './limits.ts';
+import { feeOf, rpcCalls, storedBytes } from './limits.ts';
 import { captures, type Load, reports, settled } from './load.ts';
 
 /** What a load takes a day or a second, whether it is within the limits or not. */
@@ -24,10 +24,6 @@ export const numberText = (value: number): string => {
   const digits = value === 0 ? 0 : Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value))));
   return Number(value.toFixed(Math.min(digits, 8))).toLocaleString('en-US', { maximumFractionDigits: 8 });
 };
-
-/** USDC of the fee of a payment with this price. */
-const feeOf = ({ site }: Plan, price: number): number =>
-  Math.max((price * site.settings.FEE_BPS!) / 10_000, site.settings.FEE_MIN_MICRO! / 1e6);
 
 const coresOf = ({ site, load }: Plan): Record<string, number> => {
   const { payment, chain } = site.figures;

@@ -8,6 +8,7 @@ import type { Network } from '../ledger/model/network.ts';
 import { costOf } from '../ledger/model/network-cost.ts';
 import { expectedDeltas } from '../ledger/model/payment.ts';
 import { transition } from '../ledger/transition.ts';
+import type { OwnBudgets } from '../limits/own-budgets.ts';
 import type { InFlightTransaction, InFlightTransactions } from './in-flight.ts';
 
 type Deps = {
@@ -17,6 +18,7 @@ type Deps = {
   network: Network;
   rpc: RpcPool;
   inFlight: InFlightTransactions;
+  ownBudgets: Pick<OwnBudgets, 'earned'>;
 };
 
 /**
@@ -85,6 +87,8 @@ export const finalize = async (deps: Deps, transactions: readonly InFlightTransa
     changes === null ? [] : [{ ...transaction, paid: costOf(transaction, changes.cost, deps.network) }],
   );
   if (checked.length === 0) return;
-  await transition(deps, 'finalize', checked);
+  const changed = await transition(deps, 'finalize', checked);
+  // Where another worker has finalized one of them, nobody can tell which ones it has counted.
+  if (changed === checked.length) for (const { order } of checked) deps.ownBudgets.earned(order);
   for (const { intent } of checked) deps.inFlight.end(intent.intent_id);
 };

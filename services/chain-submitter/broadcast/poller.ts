@@ -8,6 +8,7 @@ import { inSpan, inTraceOf, linksTo } from '../../../shared/lib/telemetry/trace.
 import type { RpcPool } from '../chain/rpc-pool.ts';
 import type { TokenAccounts } from '../chain/token-accounts.ts';
 import type { Network } from '../ledger/model/network.ts';
+import type { OwnBudgets } from '../limits/own-budgets.ts';
 import { queryWitness, recordDoubt, type Witness } from './agreement.ts';
 import { type ConfirmationBatch, confirmIfCorroborated, createBatch, nextPollAt } from './confirmation.ts';
 import { finalize } from './finality.ts';
@@ -26,6 +27,7 @@ type Deps = {
   rpc: RpcPool;
   tokenAccounts: TokenAccounts;
   inFlight: InFlightTransactions;
+  ownBudgets: Pick<OwnBudgets, 'earned'>;
 };
 
 /**

@@ -155,6 +155,8 @@ export const createVendorFees = (budgets: Budgets, limits: Limits, name: 'fees_s
       release();
       throw new BudgetUsedUp({ name, dimension: whole === null ? 'environment' : 'vendor' });
     },
+    /** Lamports that the vendor has paid for no longer count in its part of the day. */
+    giveBack: (vendor: string, lamports: bigint): void => budgets.giveBack(ofVendor(vendor), lamports),
   };
 };
 
@@ -164,9 +166,10 @@ export const createVendorFees = (budgets: Budgets, limits: Limits, name: 'fees_s
  */
 export const createSettleFees = (budgets: Budgets, limits: Limits, clock: Clock) => {
   const name = 'fees_settle';
-  const { environment, ofVendor, reserve } = createVendorFees(budgets, limits, name);
+  const { environment, ofVendor, reserve, giveBack } = createVendorFees(budgets, limits, name);
   return {
     reserve,
+    giveBack,
     /** The claim on the account's part, which is reserved with the commit of the bytes. */
     accountClaim: (account: string, lamports: bigint) => accountClaim(limits, name, account, lamports),
     /** Null while new settles are possible, else the seconds until the budget refills. */

@@ -1,7 +1,14 @@
 import { expect, test } from '@jest/globals';
 import type { Network } from '../ledger/model/network.ts';
 import type { BuiltOrder } from '../ledger/model/order.ts';
-import { feeLamports, incomingFeeLamports, incomingLamports, isRevoke, settleLamports } from './lamports.ts';
+import {
+  feeLamports,
+  incomingFeeLamports,
+  incomingLamports,
+  isRevoke,
+  settleLamports,
+  worthLamports,
+} from './lamports.ts';
 
 const network = { feePayer: 'payer', fundingAuthority: 'mint', computeBudget: null } as unknown as Network;
 const priced = { ...network, computeBudget: { units: 100_001, microLamports: 15n, follows: false } };
@@ -24,6 +31,11 @@ test.each([
 test('the first transaction of a settle also reserves one refund, and a later generation does not', () => {
   expect(settleLamports(order('settle'), priced, 0)).toBe(20_002n);
   expect(settleLamports(order('settle'), priced, 1)).toBe(10_002n);
+});
+
+test('a fee is worth its lamports at the price of a SOL, rounded down', () => {
+  expect(worthLamports(10_000n, 200_000_000n)).toBe(50_000n);
+  expect([worthLamports(1n, 333_000_000n), worthLamports(0n, 1n)]).toEqual([3n, 0n]);
 });
 
 test('a payment of another client costs two signatures and its priority fee, and reserves one refund', () => {

@@ -9,6 +9,7 @@ export const TOKEN_ACCOUNT_LAMPORTS = 2_039_280n;
 /** A refund has the fee payer's and the vendor's signature. */
 const REFUND_LAMPORTS = 2n * SIGNATURE_LAMPORTS;
 const MICRO_LAMPORTS = 1_000_000n;
+const LAMPORTS_PER_SOL = 1_000_000_000n;
 
 /**
  * Only settles have compute budget instructions. The price is due for all requested units. Where it
@@ -29,6 +30,10 @@ export const feeLamports = (order: BuiltOrder, network: Network): bigint =>
  */
 export const settleLamports = (order: BuiltOrder, network: Network, generation: number): bigint =>
   feeLamports(order, network) + (generation === 0 ? REFUND_LAMPORTS : 0n);
+
+/** What a fee in micro-units of USDC is worth, in lamports. */
+export const worthLamports = (feeMicro: bigint, solPriceMicro: bigint): bigint =>
+  (feeMicro * LAMPORTS_PER_SOL) / solPriceMicro;
 
 /** The fee of a transaction that another client built, with the buyer's and our signature. */
 export const incomingFeeLamports = (priorityFeeLamports: bigint): bigint =>

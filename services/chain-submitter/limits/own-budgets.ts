@@ -3,7 +3,7 @@ import type { Budgets, Reservation } from '../../../shared/db/budget.ts';
 import type { Db, Pool } from '../../../shared/db/pool.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
 import type { Network } from '../ledger/model/network.ts';
-import type { OwnOrder } from '../ledger/model/order.ts';
+import type { Order, OwnOrder } from '../ledger/model/order.ts';
 import type { IntentRow } from '../ledger/store/intents.ts';
 import { isCreationPrepared } from '../ledger/store/preparations.ts';
 import type { SpendingClaim } from '../ledger/store/spending.ts';
@@ -17,7 +17,7 @@ import {
   type Limits,
   reserveClaims,
 } from './fee-budgets.ts';
-import { feeLamports, settleLamports, TOKEN_ACCOUNT_LAMPORTS } from './lamports.ts';
+import { feeLamports, settleLamports, TOKEN_ACCOUNT_LAMPORTS, worthLamports } from './lamports.ts';
 import { NotCreatable, type Rent, reserveCreation } from './token-account-rent.ts';
 
 /** A transaction that this service signs alone. */
@@ -29,7 +29,15 @@ export type OwnTransaction = {
   creates: string | null;
 };
 
-type Deps = { pool: Pool; clock: Clock; network: Network; limits: Limits; budgets: Budgets };
+type Deps = {
+  pool: Pool;
+  clock: Clock;
+  network: Network;
+  limits: Limits;
+  budgets: Budgets;
+  /** Price of one SOL in micro-units of USDC. */
+  solPriceMicro: bigint;
+};
 
 /** A transaction that was planned before a commit is signed within this time after it. */
 const PLANNED_MS = 5000;
@@ -61,8 +69,25 @@ const createCreations = () => {
   };
 };
 
+/**
+ * A final settle has paid its fee, so what it reserved counts in its vendor's part no more, as far
+ * as the fee is worth it (docs/adr/0096). One that was accepted on another day gives nothing back,
+ * because it may have reserved of that day.
+ */
+const createEarned =
+  (
+    { giveBack }: Pick<ReturnType<typeof createSettleFees>, 'giveBack'>,
+    { clock, network, solPriceMicro }: Pick<Deps, 'clock' | 'network' | 'solPriceMicro'>,
+  ) =>
+  (order: Order | null): void => {
+    if (order?.kind !== 'settle' || dayOf(order.acceptedAt) !== dayOf(clock())) return;
+    const reserved = settleLamports(order, network, 0);
+    const worth = worthLamports(order.feeMicro, solPriceMicro);
+    giveBack(order.vendorAccountId, worth < reserved ? worth : reserved);
+  };
+
 /** The budgets of settles, test funds and token accounts of provisioned wallets. */
-export const createOwnBudgets = ({ pool, clock, network, limits, budgets }: Deps) => {
+export const createOwnBudgets = ({ pool, clock, network, limits, budgets, solPriceMicro }: Deps) => {
   const settleFees = createSettleFees(budgets, limits, clock);
 
   const rentOf = ({ order, creates }: OwnTransaction): Rent | null => {
@@ -95,6 +120,7 @@ export const createOwnBudgets = ({ pool, clock, network, limits, budgets }: Deps
       await checkClaims(pool, [...feeClaims(own), ...claims], clock());
       return NOTHING;
     },
+    earned: createEarned(settleFees, { clock, network, solPriceMicro }),
     /**
      * The claim on the payer's budget that the statement reserves which commits a settle's bytes.
      */
