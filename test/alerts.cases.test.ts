@@ -195,3 +195,23 @@ withPromtool(`whole outages raise their pages${why}`, () => {
   }));
   expect(runPromtool([{ rules: ruleFile(GROUPS), tests }])).toContain('SUCCESS');
 });
+
+const amtool = findBinary('amtool');
+const whyNot =
+  amtool === undefined
+    ? ' (skipped: no amtool on this machine, Debian has it in prometheus-alertmanager)'
+    : '';
+(amtool === undefined ? test.skip : test)(
+  `Alertmanager reads its configuration, and routes by severity${whyNot}`,
+  () => {
+    const file = 'deploy/observability/alertmanager.yaml';
+    const run = (...args: string[]) =>
+      execFileSync(amtool!, args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+    expect(run('check-config', file)).toContain('SUCCESS');
+    const receiverOf = (...labels: string[]) =>
+      run('config', 'routes', 'test', `--config.file=${file}`, ...labels).trim();
+    expect(receiverOf('alertname=PayBudgetFast', 'severity=page')).toBe('page');
+    expect(receiverOf('alertname=PayBudgetSlow', 'severity=ticket')).toBe('ticket');
+    expect(receiverOf('alertname=Watchdog', 'severity=none')).toBe('watchdog');
+  },
+);

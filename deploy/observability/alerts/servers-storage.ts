@@ -211,4 +211,27 @@ export const STORAGE_ALARMS = {
     act: '`select usename, application_name, count(*) from pg_stat_activity group by 1, 2 order by 3 desc` names who. Raise `max_connections` with the memory for it.',
     never: 'End all connections of a service at once: its calls fail.',
   },
+  BackupJobLate: {
+    source: 'jobs',
+    first: 'signing show',
+    severity: 'page',
+    summary: 'The job that copies the record has not succeeded for 26 hours',
+    expr: `
+      max by (namespace, cronjob)
+        (time() - kube_cronjob_status_last_successful_time{cronjob="backup"}) > ${26 * 3600}`,
+    for: '5m',
+    fires: {
+      series: { [on('kube_cronjob_status_last_successful_time', 'cronjob="backup"')]: '0x1800' },
+      at: '27h',
+      labels: { ...IN, cronjob: 'backup' },
+    },
+    quiet: {
+      series: { [on('kube_cronjob_status_last_successful_time', 'cronjob="backup"')]: '0x1430 86400x400' },
+      at: '27h',
+    },
+    threshold: '26 hours: it runs each day, and may take two.',
+    means: 'No new copy was written. It says so also while no process of the product runs.',
+    act: 'Read the log of its last job, remove the cause, and run it once by hand (`kubernetes.md`, Backup).',
+    never: 'Delete the newest good copy to make space.',
+  },
 } as const satisfies Record<string, ServerAlarm>;
