@@ -22,7 +22,7 @@ const section = (journey: JourneyName): string => {
   const rows = objectives.map(({ name, of1000, promise }) => [code(name), `${of1000} of 1,000 ${promise}`]);
   return `## ${journey}
 
-First: \`npm run ops -- ${first}\`
+${wrapped(`First: \`npm run ops -- ${first}.`)}
 
 ${wrapped(`${about} ${operationsText(journey)}`)}
 

@@ -10,7 +10,7 @@ const INSPECT =
 
 const section = ([name, alarm]: (typeof SERVER_ALARMS)[number]): string => `## ${name}
 
-First: \`npm run ops -- ${alarm.first}\`
+${wrapped(`First: \`npm run ops -- ${alarm.first}.`)}
 
 \`\`\`promql
 ${oneLine(alarm.expr)}

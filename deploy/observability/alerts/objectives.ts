@@ -124,7 +124,7 @@ const sent = (promise: string, metric: MetricName): Objective => ({
 type Promised = {
   about: string;
   objectives: readonly Objective[];
-  /** The command of `npm run ops` to begin with. */
+  /** The command of `npm run ops` to begin with, and what to search for in its answer. */
   first: string;
   means: string;
   inspect: string;
@@ -141,17 +141,18 @@ export const OBJECTIVES: Readonly<Record<JourneyName, Promised>> = {
   pay: {
     about: JOURNEYS.pay,
     objectives: [isAnswered('pay', 999), confirmed],
-    first: 'signing show',
+    first: 'stuck`: the oldest payments, and the work of chain-submitter for them',
     means:
       '`answered`: payers get 5xx. A 503 means that it is safe to repeat with the same attempt id, a 500 is a bug. `confirmed`: payments succeed after their caller has got 202, and it repeats the attempt. No money is in danger.',
-    inspect: `${AS_A_SERVICE} For slow payments \`npm run ops -- payment show <settlement_id>\` of one of them shows between which entries the time passed: before \`transaction signed\` it is our work, after it the chain or a provider.`,
+    inspect: `${AS_A_SERVICE} For slow payments \`npm run ops -- payment show <settlement_id> --ticket <ticket>\` of one of them shows between which entries the time passed: before \`transaction signed\` it is our work, after it the chain or a provider.`,
     act: `${REMOVE} For slow payments do as for ConfirmationSlow.`,
     never: 'Tell payers to use a new attempt id. Shorten the time of an expiry proof.',
   },
   deliver: {
     about: JOURNEYS.deliver,
     objectives: [isAnswered('deliver', 999), isQuick('deliver')],
-    first: 'lanes show',
+    first:
+      'status`: what does not answer, and which other alarms are active. `undelivered` shows messages that wait',
     means:
       'Buyers have paid, or are about to, and their vendors cannot deliver. x402 servers that use this facilitator cannot sell. Vendors repeat with the same ids, and a payment that nobody redeems in its window stays with the vendor undelivered.',
     inspect: AS_A_SERVICE,
@@ -162,7 +163,7 @@ export const OBJECTIVES: Readonly<Record<JourneyName, Promised>> = {
   sell: {
     about: JOURNEYS.sell,
     objectives: [isAnswered('sell', 999), isQuick('sell')],
-    first: 'lanes show',
+    first: 'status`: what does not answer, what is paused or used up, and which other alarms are active',
     means:
       'Vendors get no quotes, so their buyers cannot pay at all. Payments of quotes that exist continue.',
     inspect: AS_A_SERVICE,
@@ -172,7 +173,7 @@ export const OBJECTIVES: Readonly<Record<JourneyName, Promised>> = {
   'sign-in': {
     about: JOURNEYS['sign-in'],
     objectives: [isAnswered('sign-in', 995)],
-    first: 'lanes show',
+    first: 'status`: what does not answer, what is paused or used up, and which other alarms are active',
     means:
       'People cannot sign in. Keys continue to pay and to sell. A call without a valid credential belongs to no environment, so its label is `none`.',
     inspect: `${AS_A_SERVICE} Redis: without it the gateway refuses the calls that guess at secrets.`,
@@ -182,7 +183,7 @@ export const OBJECTIVES: Readonly<Record<JourneyName, Promised>> = {
   agent: {
     about: JOURNEYS.agent,
     objectives: [isAnswered('agent', 995)],
-    first: 'lanes show',
+    first: 'status`: what does not answer, what is paused or used up, and which other alarms are active',
     means: 'Owners cannot make, change or revoke the keys of their programs, or approve a payment.',
     inspect: AS_A_SERVICE,
     act: `${REMOVE} An owner who wants to stop a program now is helped by \`npm run ops -- accounts freeze\`.`,
@@ -191,7 +192,7 @@ export const OBJECTIVES: Readonly<Record<JourneyName, Promised>> = {
   fund: {
     about: JOURNEYS.fund,
     objectives: [isAnswered('fund', 995)],
-    first: 'lanes show',
+    first: 'status`: what does not answer, what is paused or used up, and which other alarms are active',
     means: 'Owners cannot link a wallet, deposit or withdraw. What they have signed goes on by itself.',
     inspect: `${AS_A_SERVICE} ProviderFailing, and the provider of deposits.`,
     act: REMOVE,
@@ -200,7 +201,7 @@ export const OBJECTIVES: Readonly<Record<JourneyName, Promised>> = {
   read: {
     about: JOURNEYS.read,
     objectives: [isAnswered('read', 995), isQuick('read')],
-    first: 'lanes show',
+    first: 'status`: what does not answer, what is paused or used up, and which other alarms are active',
     means: 'The console, statements and programs that poll see errors or wait. Nothing is lost.',
     inspect: `${AS_A_SERVICE} ReadReplicaUnused: without replicas the primary answers lists, too.`,
     act: REMOVE,
@@ -214,7 +215,7 @@ export const OBJECTIVES: Readonly<Record<JourneyName, Promised>> = {
         'quittance_webhook_first_answer_seconds',
       ),
     ],
-    first: 'lanes show',
+    first: 'webhooks`: one endpoint with a large backlog, or all of them',
     means: 'Endpoints hear of events late. `GET /v1/events` is complete, and payments continue.',
     inspect:
       'WebhooksStuck and EventsWaiting; `quittance_webhook_attempts_total` by `outcome`; whether one account has most of the due deliveries.',
@@ -229,7 +230,7 @@ export const OBJECTIVES: Readonly<Record<JourneyName, Promised>> = {
         'quittance_sign_in_mail_seconds',
       ),
     ],
-    first: 'lanes show',
+    first: 'undelivered`: the second table: how many mails of each kind wait',
     means: 'Sign-in mails come late. Mails that are not accepted at all raise MailsStuck.',
     inspect:
       'identity’s log `did not send a mail` with the code of the error; the mail provider’s status and quota.',

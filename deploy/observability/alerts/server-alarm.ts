@@ -7,6 +7,7 @@ import type { Alarm } from './alarm.ts';
 
 type Explained = {
   source: keyof typeof SOURCES;
+  /** The command of `npm run ops` to begin with, and what to search for in its answer. */
   first: string;
   threshold: string;
   means: string;
@@ -32,3 +33,8 @@ export const SOURCES = {
 /** A series of the environment of the cases. */
 export const on = (metric: string, labels: string) => `${metric}{namespace="quittance-test",${labels}}`;
 export const IN = { namespace: 'quittance-test' };
+
+export const SERVER_STATUS =
+  'status`: the line `readiness` names the services that feel it, and the alarms which others there are';
+export const SERVER_BACKUPS =
+  'backups`: the newest copy, how old it is, and whether it was restored in a drill';

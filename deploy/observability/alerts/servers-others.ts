@@ -1,4 +1,4 @@
-import { IN, on, type ServerAlarm } from './server-alarm.ts';
+import { IN, on, SERVER_STATUS, type ServerAlarm } from './server-alarm.ts';
 
 const stream = 'stream_name="JOBS",is_stream_leader="true"';
 const follower = 'stream_name="JOBS",is_stream_leader="false"';
@@ -9,7 +9,7 @@ const DAY = 86_400;
 export const OTHER_ALARMS = {
   StreamWithoutLeader: {
     source: 'nats',
-    first: 'lanes show',
+    first: SERVER_STATUS,
     severity: 'page',
     summary: 'A stream of JetStream has no leader',
     expr: `
@@ -36,7 +36,7 @@ export const OTHER_ALARMS = {
   },
   StreamNearlyFull: {
     source: 'nats',
-    first: 'lanes show',
+    first: SERVER_STATUS,
     severity: 'page',
     summary: 'The stream of jobs is nearly full',
     expr: `
@@ -68,7 +68,7 @@ export const OTHER_ALARMS = {
   },
   JetStreamNearlyFull: {
     source: 'nats',
-    first: 'lanes show',
+    first: SERVER_STATUS,
     severity: 'page',
     summary: 'The storage of a server of NATS is nearly full',
     expr: `
@@ -97,7 +97,7 @@ export const OTHER_ALARMS = {
   },
   RedisDown: {
     source: 'redis',
-    first: 'lanes show',
+    first: SERVER_STATUS,
     severity: 'page',
     summary: 'Redis does not answer',
     expr: 'redis_up == 0',
@@ -116,7 +116,7 @@ export const OTHER_ALARMS = {
   },
   RedisNearlyFull: {
     source: 'redis',
-    first: 'lanes show',
+    first: SERVER_STATUS,
     severity: 'ticket',
     summary: 'The memory of Redis is nearly full',
     expr: 'redis_memory_used_bytes > 0.9 * (redis_memory_max_bytes > 0)',
@@ -143,7 +143,7 @@ export const OTHER_ALARMS = {
   },
   CertificateExpires: {
     source: 'certificates',
-    first: 'lanes show',
+    first: SERVER_STATUS,
     severity: 'page',
     summary: 'A certificate ends within a week',
     expr: `
@@ -169,7 +169,7 @@ export const OTHER_ALARMS = {
   },
   CertificateNotReady: {
     source: 'certificates',
-    first: 'lanes show',
+    first: SERVER_STATUS,
     severity: 'ticket',
     summary: 'A certificate is not ready',
     expr: 'max by (exported_namespace, name) (certmanager_certificate_ready_status{condition!="True"}) == 1',

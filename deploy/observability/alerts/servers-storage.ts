@@ -1,4 +1,4 @@
-import { IN, on, type ServerAlarm } from './server-alarm.ts';
+import { IN, on, SERVER_BACKUPS, SERVER_STATUS, type ServerAlarm } from './server-alarm.ts';
 
 const pod = 'pod="postgres-1"';
 const claim = 'persistentvolumeclaim="postgres-1"';
@@ -9,7 +9,7 @@ const GIB = 1024 ** 3;
 export const STORAGE_ALARMS = {
   VolumeNearlyFull: {
     source: 'volumes',
-    first: 'lanes show',
+    first: SERVER_STATUS,
     severity: 'page',
     summary: 'A volume has less than a tenth of its space left',
     expr: `
@@ -39,7 +39,7 @@ export const STORAGE_ALARMS = {
   },
   VolumeFillsUp: {
     source: 'volumes',
-    first: 'lanes show',
+    first: SERVER_STATUS,
     severity: 'ticket',
     summary: 'At the pace of three days a volume is full within 14 days',
     expr: `
@@ -72,7 +72,7 @@ export const STORAGE_ALARMS = {
   },
   PostgresTransactionLong: {
     source: 'postgres',
-    first: 'lanes show',
+    first: SERVER_STATUS,
     severity: 'ticket',
     summary: 'A transaction of Postgres is open for more than five minutes',
     expr: 'max by (namespace, pod) (cnpg_backends_max_tx_duration_seconds) > 300',
@@ -91,7 +91,7 @@ export const STORAGE_ALARMS = {
   },
   PostgresXidAge: {
     source: 'postgres',
-    first: 'lanes show',
+    first: SERVER_STATUS,
     severity: 'ticket',
     summary: 'Postgres does not freeze old transactions',
     expr: 'max by (namespace, pod) (cnpg_pg_database_xid_age) > 300000000',
@@ -110,7 +110,7 @@ export const STORAGE_ALARMS = {
   },
   PostgresReplicationLags: {
     source: 'postgres',
-    first: 'lanes show',
+    first: SERVER_STATUS,
     severity: 'page',
     summary: 'A standby of Postgres is more than five minutes behind',
     expr: 'max by (namespace, pod) (cnpg_pg_replication_lag) > 300',
@@ -129,7 +129,7 @@ export const STORAGE_ALARMS = {
   },
   PostgresStandbyDisconnected: {
     source: 'postgres',
-    first: 'lanes show',
+    first: SERVER_STATUS,
     severity: 'page',
     summary: 'A standby of Postgres does not receive WAL',
     expr: 'cnpg_pg_replication_in_recovery > cnpg_pg_replication_is_wal_receiver_up',
@@ -156,7 +156,7 @@ export const STORAGE_ALARMS = {
   },
   PostgresArchiveFailing: {
     source: 'postgres',
-    first: 'signing show',
+    first: SERVER_BACKUPS,
     severity: 'page',
     summary: 'Postgres cannot archive its WAL',
     expr: '(cnpg_pg_stat_archiver_last_failed_time - cnpg_pg_stat_archiver_last_archived_time) > 1',
@@ -183,7 +183,7 @@ export const STORAGE_ALARMS = {
   },
   PostgresConnectionsNearlyUsed: {
     source: 'postgres',
-    first: 'lanes show',
+    first: SERVER_STATUS,
     severity: 'ticket',
     summary: 'Four fifths of the connections of Postgres are used',
     expr: `
@@ -213,7 +213,7 @@ export const STORAGE_ALARMS = {
   },
   BackupJobLate: {
     source: 'jobs',
-    first: 'signing show',
+    first: SERVER_BACKUPS,
     severity: 'page',
     summary: 'The job that copies the record has not succeeded for 26 hours',
     expr: `
