@@ -1,6 +1,6 @@
 // Provides Prometheus for `npm start -- --dashboards` and its tests, promtool for the unit tests of
-// the alarms, and amtool for the routes of Alertmanager. Without them those tests are skipped with a
-// message.
+// the alarms, and amtool for the routes of Alertmanager. Without them those tests are skipped with
+// a message.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';

@@ -23,7 +23,7 @@ export const SOURCES = {
     'CloudNativePG, `docs/src/samples/monitoring/prometheusrule.yaml` at 2feec280, over the metrics of each instance',
   volumes:
     'kubernetes-mixin, `alerts/storage_alerts.libsonnet` at 3978f13f (KubePersistentVolumeUsageCritical, KubePersistentVolumeFillingUp), over the metrics of the kubelet',
-  jobs: 'kube-state-metrics, which publishes no rules; the metric is that of its `docs/metrics/workload/cronjob-metrics.md`',
+  jobs: 'kube-state-metrics, which publishes no rules; the metric is one of its cron jobs',
   nats: 'prometheus-nats-exporter with `-jsz=all`, which publishes no rules; the metrics are those of its `collector/jsz.go` at e58bd1d3',
   redis: 'redis_exporter, `contrib/redis-mixin/alerts/redis.libsonnet` at 00cc1907',
   certificates:
