@@ -80,9 +80,11 @@ import { findLostOutgoing } from './outgoing/find-lost-outgoing.ts';
 import { observeOutgoing } from './outgoing/observe-outgoing.ts';
 import { signOutgoing } from './outgoing/sign-outgoing.ts';
 import { createIntentReader } from './payments/sign-once.ts';
+import { createRecordComparison } from './reads/compare-records.ts';
 import { findCapture } from './reads/find-capture.ts';
 import { findPayment } from './reads/find-payment.ts';
 import { getCosts } from './reads/get-costs.ts';
+import { listLostRecords } from './reads/list-lost-records.ts';
 import { observeChain } from './reads/observe-chain.ts';
 import { observeTransfers } from './reads/observe-transfers.ts';
 import { observeWallet } from './reads/observe-wallet.ts';
@@ -184,6 +186,7 @@ const operations = (deps: Deps, config: Config) => ({
   observeChain: observeChain(deps),
   findPayment: findPayment(deps),
   findCapture: findCapture(deps),
+  listLostRecords: listLostRecords(deps),
   getAttemptReport: getAttemptReport(deps),
   observeWallet: observeWallet(deps),
   observeTransfers: observeTransfers(deps),
@@ -210,7 +213,7 @@ const operations = (deps: Deps, config: Config) => ({
   findLostOutgoing: findLostOutgoing(deps),
 });
 
-const startLoops = (deps: Deps, { POLL_MS }: Config) => {
+const startLoops = (deps: Deps, records: ReturnType<typeof createRecordComparison>, { POLL_MS }: Config) => {
   const { pool, logger } = deps;
   return startWorker(deps, () => ({
     jobs: [
@@ -219,6 +222,7 @@ const startLoops = (deps: Deps, { POLL_MS }: Config) => {
       everyMs(SECOND_MS, 'release-lapsed-reservations', () => releaseLapsedReservations(pool), logger),
       everyMs(COSTS_EVERY_MS, 'read-costs', () => readCosts(deps), logger),
       everyMs(SECOND_MS, 'expire', () => expireInFlight(deps), logger),
+      everyMs(SECOND_MS, 'compare-records', () => records.compareWhenDue(), logger),
       everyMs(HOUR_MS, 'delete-old-spending', () => deleteOldSpending(pool), logger),
       everyMs(HOUR_MS, 'delete-unsent', () => deleteUnsent(pool), logger),
     ],
@@ -265,7 +269,9 @@ const providerReport = ({ rpc }: Pick<Deps, 'rpc'>) => {
 export const createService = async (base: ServiceBase, config: Config, chain: Chain): Promise<Service> => {
   const { bus, pool, quarantine } = base;
   const deps = createDeps(base, config, chain);
-  const worker = await startLoops(deps, config);
+  const records = createRecordComparison(deps);
+  await records.compareAtStart();
+  const worker = await startLoops(deps, records, config);
   const jobs = { settle: settle(deps), fund: fund(deps), createTokenAccount: createTokenAccount(deps) };
   const consuming = [acceptJobs(bus, chainSubmitter, jobs, quarantine)];
   const lanes = startLanes(base);

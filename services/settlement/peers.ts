@@ -34,6 +34,11 @@ export type Peers = {
   getAttemptReport: Handler<ChainSubmitter['getAttemptReport']>;
   findPayment: Handler<ChainSubmitter['findPayment']>;
   findCapture: Handler<ChainSubmitter['findCapture']>;
+  listLostRecords: Handler<ChainSubmitter['listLostRecords']>;
+  listChainEvents: (query: {
+    since: string;
+    after: string | null;
+  }) => Output<ChainSubmitter['listSentEvents']>;
   buildIncoming: Handler<ChainSubmitter['buildIncoming']>;
   checkIncoming: Handler<ChainSubmitter['checkIncoming']>;
   submitIncoming: Handler<ChainSubmitter['submitIncoming']>;
@@ -159,6 +164,8 @@ export const createPeers = (bus: Bus, timing: PeerTiming = PEER_TIMING): Peers =
     observeWallets: to(chainSubmitter, 'observeWallets', { timeoutMs: CHAIN_TIMEOUT_MS }),
     findPayment: to(chainSubmitter, 'findPayment', proof),
     findCapture: to(chainSubmitter, 'findCapture', proof),
+    listLostRecords: to(chainSubmitter, 'listLostRecords'),
+    listChainEvents: to(chainSubmitter, 'listSentEvents'),
     buildIncoming: to(chainSubmitter, 'buildIncoming'),
     checkIncoming: to(chainSubmitter, 'checkIncoming'),
     submitIncoming: to(chainSubmitter, 'submitIncoming'),

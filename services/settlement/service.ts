@@ -37,7 +37,7 @@ import { feeAccountOperations } from './fee-accounts/operations.ts';
 import { incomingPaymentOperations } from './incoming/operations.ts';
 import { resumeIncoming } from './incoming/resume-incoming.ts';
 import { createIncomingGroupCommit } from './incoming/store/group-commit.ts';
-import { collectAttempts, collectCaps, collectIntake } from './operator/gauges.ts';
+import { collectAttempts, collectBackups, collectCaps, collectIntake } from './operator/gauges.ts';
 import { operatorOperations } from './operator/operations.ts';
 import { quarantineResolver } from './operator/quarantine-resolver.ts';
 import { findPaymentRecords, listPaymentRecords } from './operator/records.ts';
@@ -48,6 +48,7 @@ import { resumeOutgoing } from './outgoing/resume-outgoing.ts';
 import { onDelegationChanged } from './payers/on-wallet-delegation-changed.ts';
 import type { Peers } from './peers.ts';
 import { receiptOperations } from './receipts/operations.ts';
+import { checkRecords } from './record/check-records.ts';
 import { findLostSince } from './record/store/restores.ts';
 import { refundOperations } from './refunds/operations.ts';
 import { onSettleProgressed } from './settlements/on-chain-submitter-settle-progressed.ts';
@@ -183,6 +184,7 @@ const startJobs = (deps: Deps, ownedLanes: () => ReadonlySet<number>, timing: Ti
     everyMs(jobsEveryMs, 'expireSettlements', expireSettlements(deps), logger),
     everyMs(jobsEveryMs, 'endDueAuthorizations', deps.endDue, logger),
     everyMs(jobsEveryMs, 'watchAuthorizations', watchAuthorizations({ ...deps, ownedLanes }), logger),
+    everyMs(jobsEveryMs, 'checkRecords', checkRecords(deps), logger),
     everyMs(jobsEveryMs, 'publishAccepted', publishAccepted(deps), logger),
     everyMs(jobsEveryMs, 'resumeSettlements', resumeSettlements(deps), logger),
     everyMs(jobsEveryMs, 'resumeIncoming', resumeIncoming(deps), logger),
@@ -246,6 +248,12 @@ export const createService = (
       ...startJobs(deps, () => owned, { ...TIMING, ...changed }),
       acceptHandedOver(bus, own, 'chain-submitter', outcomes),
     ],
-    gauges: [collectAttempts(pool), collectIntake(pool), collectCaps(pool, deps.caps.limits), lanes.gauges],
+    gauges: [
+      collectAttempts(pool),
+      collectIntake(pool),
+      collectCaps(pool, deps.caps.limits),
+      collectBackups(pool),
+      lanes.gauges,
+    ],
   };
 };

@@ -278,7 +278,7 @@ export const createIncomingTables = (
       },
     ),
     model(/set dispatch_count = dispatch_count \+ 1.*rail in \('x402', 'mpp'\)/s, 'limit', claimStalled),
-    model(/select min\(taken_at\) - .* as since from restores/, '', () => [{ since: lostSince }]),
+    model(/select min\(taken_at\) - .* as since\s+from \(/, '', () => [{ since: lostSince }]),
   ];
 
   return {

@@ -215,7 +215,7 @@ export const createProvider = (
           .filter(({ payment }) => seen(payment.signature, CONFIRMED_SLOTS))
           .map(({ payment, error, slot }) => {
             const at = EPOCH + slot * SLOT_MS;
-            return { signature: payment.signature, succeeded: error === null, at };
+            return { signature: payment.signature, slot, succeeded: error === null, at };
           });
       }),
     // Used for deposits only, which the simulation does not have.

@@ -298,7 +298,7 @@ export const createSettlementTables = (harness: Harness) => {
         return show(paying?.row);
       },
     ),
-    model(/select from restores[\s\S]* as lost/, '_ _', () => [{ lost: false }]),
+    model(/select from \(\s*select taken_at[\s\S]* as lost/, '_ _', () => [{ lost: false }]),
     model(
       /insert into payers/,
       '_ _ per_payment daily _ wallet_id account_id owner authority balance allowance slot',

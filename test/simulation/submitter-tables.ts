@@ -365,7 +365,7 @@ export const createSubmitterTables = (
       harness.trace('preparations', `${id} is cancelled`);
       return [{ preparation_id: id }];
     }),
-    model(/^\s*select paused from settings/, '', () => [{ paused: isPaused() }]),
+    model(/^\s*select \(paused or .* as paused from settings/, '', () => [{ paused: isPaused() }]),
     model<{ json: string }>(/^\s*insert into outbox/, 'json', ({ json }) => outbox.insert(json)),
   ];
 

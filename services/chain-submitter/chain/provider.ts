@@ -36,6 +36,7 @@ const PAGE_SIGNATURES = 1000;
 /** A transaction that names an address. */
 type ListedTransaction = {
   signature: string;
+  slot: number;
   succeeded: boolean;
   /** Block time, epoch milliseconds. */
   at: number | null;
@@ -180,8 +181,9 @@ export const createProvider = (url: string, number: number) => {
     listSignatures: async (address: string, before: string | undefined): Promise<ListedTransaction[]> => {
       const options = { commitment: COMMITMENT, limit: PAGE_SIGNATURES, before };
       const found = await call('getSignaturesForAddress', [address, options], Signatures);
-      return found.map(({ signature, err, blockTime }) => ({
+      return found.map(({ signature, slot, err, blockTime }) => ({
         signature,
+        slot,
         succeeded: err === null,
         at: typeof blockTime === 'number' ? blockTime * 1000 : null,
       }));

@@ -58,7 +58,7 @@ export const OutcomeJson = inContext(
 );
 export const Statuses = inContext(z.array(StatusJson));
 export const Signatures = z.array(
-  z.object({ signature: z.string(), err: ErrorJson, blockTime: z.number().nullish() }),
+  z.object({ signature: z.string(), slot: z.number(), err: ErrorJson, blockTime: z.number().nullish() }),
 );
 export const RecentFees = z.array(
   z.object({ slot: z.number(), prioritizationFee: z.int().min(0).max(Number.MAX_SAFE_INTEGER) }),

@@ -21,7 +21,7 @@ import { outgoingIntentId } from '../ledger/intent-id.ts';
 import type { Network } from '../ledger/model/network.ts';
 import { type IntentRow, insertOutgoingIntent, type NewOutgoing } from '../ledger/store/intents.ts';
 import { findMessage, insertMessage, type OutgoingMessage } from '../ledger/store/messages.ts';
-import { isPaused } from '../ledger/store/settings.ts';
+import { isStopped } from '../ledger/store/settings.ts';
 import { type Caps, countedAt } from '../limits/spending-caps.ts';
 import { commitWithin } from '../payments/commit-within.ts';
 import { type IntentReader, signOnce } from '../payments/sign-once.ts';
@@ -154,7 +154,7 @@ const signAndCommit = async (
   const terms = termsOf(intentId, request, deps.network.mint);
   checkParties(terms, deps.network);
   const [paused, latest] = await Promise.all([
-    isPaused(deps.pool),
+    isStopped(deps.pool),
     // The vendor's provider knows a blockhash that is finalized.
     readForCaller(deps.rpc.latestBlockhash('finalized')),
     checkBalances(deps, terms),

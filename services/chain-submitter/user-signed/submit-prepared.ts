@@ -23,7 +23,7 @@ import type { Order, UserOrder } from '../ledger/model/order.ts';
 import { commitSigned, type Generation } from '../ledger/store/commit-signed.ts';
 import type { IntentRow } from '../ledger/store/intents.ts';
 import { findPreparation, type PreparationRow, submitPreparation } from '../ledger/store/preparations.ts';
-import { isPaused } from '../ledger/store/settings.ts';
+import { isStopped } from '../ledger/store/settings.ts';
 import { withBudgetRefusal } from '../limits/budget-refusal.ts';
 import type { Cosigned, Cosigning } from '../limits/cosigning.ts';
 import { NotCreatable } from '../limits/token-account-rent.ts';
@@ -124,7 +124,7 @@ const bytesFor = async (
   // The fee payer of the preparation must sign, because the message names it and cannot change.
   const feePayer = signers.feePayers.find(({ publicKey }) => publicKey === decodeMessage(message).signers[0]);
   if (feePayer === undefined) throw refusal('the platform’s fee payer has changed, prepare it again');
-  if (await isPaused(pool)) throw unavailable(30);
+  if (await isStopped(pool)) throw unavailable(30);
   const height = await readForCaller(rpc.first((provider) => provider.blockHeight('confirmed')));
   if (BigInt(height) > preparation.last_valid_block_height)
     throw refusal('the transaction has expired, prepare it again');

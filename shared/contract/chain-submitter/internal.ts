@@ -244,6 +244,17 @@ export const internal = {
       amount: MicroUsdc.nullable(),
     }),
   }),
+  listLostRecords: internalOperation({
+    summary:
+      'Since when transactions of the fee payers are on the chain and not recorded, which a restore has lost, and whether the chain was compared since the database has started',
+    callers: ['settlement'],
+    input: z.strictObject({}),
+    output: z.strictObject({
+      compared: z.boolean(),
+      /** The newest first. */
+      lost: z.array(z.strictObject({ lost_id: z.string(), since: Timestamp })),
+    }),
+  }),
   observeWallet: internalOperation({
     summary: 'Balance and delegation of an owner’s token account, at confirmed commitment',
     callers: ['settlement', 'funding'],

@@ -1,6 +1,7 @@
 import { JOURNEYS, type Journey } from '../../contract/journey.ts';
 import { SERVICE_NAMES } from '../../contract/service.ts';
 import { DECLINE_REASONS } from '../../contract/settlement.ts';
+import { BACKUP_METRICS } from './backup-metrics.ts';
 import { counter, gauge, histogram, type Metric, type Reporter } from './metric.ts';
 import { SENDING_METRICS } from './sending-metrics.ts';
 import { SERVICE_METRICS } from './service-metrics.ts';
@@ -212,6 +213,7 @@ export const METRICS = {
         'balance_mismatch',
         'policy_refused',
         'adopted',
+        'lost_record',
         'expired_included',
         'providers_disagree',
         'work_under_another_id',
@@ -313,6 +315,7 @@ export const METRICS = {
   ),
 
   // ---------- every service ----------
+  ...BACKUP_METRICS,
   ...SERVICE_METRICS,
   quittance_build_info: gauge(
     '1',

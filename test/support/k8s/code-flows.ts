@@ -51,10 +51,11 @@ export function flowsOfCode(objects: readonly Rendered[]): Set<string> {
     const own = nameIn(pod.metadata);
     const name: string = pod.metadata.name;
     add(own, 'kube-system', 53);
-    if (['migrate', 'backup', 'restore'].includes(name))
+    if (['migrate', 'backup', 'drill', 'restore'].includes(name))
       for (const to of databasesBeside(pod)) add(own, to, 5432);
-    // A restore waits for the chain.
-    if (name === 'restore' && beside(pod, 'chain').length === 0)
+    // A restore waits for the chain, and a drill asks it.
+    const asksChain = name === 'restore' || name === 'drill';
+    if (asksChain && beside(pod, 'chain').length === 0)
       for (const to of ['internet', 'internet6']) add(own, to, 443);
     if (name === 'synthetic') {
       for (const to of ['internet', 'internet6', 'ingress']) add(own, to, 443);
@@ -63,7 +64,7 @@ export function flowsOfCode(objects: readonly Rendered[]): Set<string> {
     if (name === 'setup-bus') for (const to of beside(pod, 'nats')) add(own, to, 4222);
     // The services use the chain with the scenarios, and a restore reads where they read.
     if (name === 'seed') for (const to of beside(pod, 'chain')) add(own, to, 8899);
-    if (name === 'restore') for (const to of beside(pod, 'chain')) add(own, to, 8901);
+    if (asksChain) for (const to of beside(pod, 'chain')) add(own, to, 8901);
     if (name === 'nats') add(own, own, 6222);
     if (pod.kind === 'Cluster') {
       add(own, own, 5432, 8000);

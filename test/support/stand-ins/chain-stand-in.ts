@@ -243,6 +243,7 @@ export const startChainStandIn = (bus: Bus) => {
     setSigningPaused: notCalled,
     findPayment: notCalled,
     findCapture: notCalled,
+    listLostRecords: async () => ({ compared: true, lost: [] }),
     getCosigningLimits: notCalled,
     setCosigningFactor: notCalled,
     getAttemptReport: notCalled,

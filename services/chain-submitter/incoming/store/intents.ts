@@ -3,6 +3,7 @@ import { type Db, sql } from '../../../../shared/db/pool.ts';
 import { stateColumn } from '../../../../shared/db/state-column.ts';
 import { intents } from '../../ledger/model/state.ts';
 import { failuresOfVendor } from '../../ledger/store/incoming-failures.ts';
+import { isStoppedNow } from '../../ledger/store/settings.ts';
 
 const state = stateColumn(intents, sql.fragment`i.status`);
 /** The predicate of the index intents_incoming_by_source. */
@@ -130,7 +131,7 @@ export const listFailures = (
   queries: readonly { source: string; vendor: string }[],
 ): Promise<readonly Failures[]> =>
   db.any(sql.type(Failures)`
-    select (select paused from settings) as paused, (${failedOf(sql.fragment`q.source`)}) as of_source,
+    select (select ${isStoppedNow} from settings) as paused, (${failedOf(sql.fragment`q.source`)}) as of_source,
       coalesce((${failuresOfVendor(sql.fragment`q.vendor`)}), 0)::bigint as of_vendor
     from unnest(${sql.array(
       queries.map(({ source }) => source),

@@ -5,6 +5,7 @@ import type { Message } from '../../../../shared/events/event.ts';
 import { insertMessages, type OutboxRow, outboxColumn } from '../../../../shared/events/outbox.ts';
 import { intents } from '../model/state.ts';
 import { FRESH_MS, type IntentRow, SWEEP_AFTER } from './intents.ts';
+import { isStoppedNow } from './settings.ts';
 import { NO_SPENDING_CLAIMS, SPENDING_CLAIMS, type SpendingClaim } from './spending.ts';
 import { insertTransactions } from './transactions.ts';
 
@@ -53,10 +54,10 @@ export type CommitOutcome = readonly OutboxRow[] | 'overtaken' | 'over_budget';
 
 /**
  * Bytes that the platform signs alone have a deadline, and are not signed during the operator's
- * pause.
+ * pause, nor on a database that may be a restored copy.
  */
 const maySign = sql.fragment`(s.sign_before is null or
-        (app_now() <= to_timestamp(s.sign_before / 1000) and not (select paused from settings)))`;
+        (app_now() <= to_timestamp(s.sign_before / 1000) and not (select ${isStoppedNow} from settings)))`;
 
 /**
  * Whether an intent may be recorded with bytes that the platform has signed. If its job is older,

@@ -3,7 +3,17 @@ import { type Db, sql } from '../../../../shared/db/pool.ts';
 
 const Row = z.object({ paused: z.boolean() });
 
-/** Whether the operator has paused all signing. */
+/**
+ * Whether nothing may be signed: the operator has paused it, or the server of the database has
+ * started since the chain was compared with the record (reads/compare-records.ts).
+ */
+export const isStoppedNow = sql.fragment`(paused or coalesce(compared_start <> pg_postmaster_start_time(), false))`;
+
+/** Whether nothing may be signed now. */
+export const isStopped = (db: Db): Promise<boolean> =>
+  db.oneFirst(sql.type(Row)`select ${isStoppedNow} as paused from settings`);
+
+/** Whether all signing is paused, by an operator or for lost records. */
 export const isPaused = (db: Db): Promise<boolean> => db.oneFirst(sql.type(Row)`select paused from settings`);
 
 /** Whether all signing is paused, locked until the transaction ends. */
