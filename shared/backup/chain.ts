@@ -7,6 +7,11 @@ const ANSWER_WITHIN_MS = 10_000;
 
 const LatestBlockhash = z.object({ value: z.object({ lastValidBlockHeight: z.int() }) });
 const BlockHeight = z.int();
+const Slot = z.int();
+
+/** Payments of one getSignatureStatuses call. */
+const MAX_STATUSES = 256;
+const Statuses = z.object({ value: z.array(z.object({ err: z.unknown() }).nullable()) });
 
 /**
  * The block heights of one provider. chain-submitter's client is not used, because a restore runs
@@ -14,12 +19,13 @@ const BlockHeight = z.int();
  * @param number names the provider in errors, because its URL may hold an access key
  */
 const createProvider = (url: string, number: number) => {
-  const call = async <T>(method: string, commitment: string, schema: z.ZodType<T>): Promise<T> => {
+  const call = async <T>(method: string, options: string | unknown[], schema: z.ZodType<T>): Promise<T> => {
+    const params = typeof options === 'string' ? [{ commitment: options }] : options;
     const unavailable = (reason: string) => new Error(`provider ${number}: ${method}: ${reason}`);
     const response = await fetch(url, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: [{ commitment }] }),
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
       signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
     }).catch((error: Error) => {
       throw unavailable((error.cause as NodeJS.ErrnoException | undefined)?.code ?? error.name);
@@ -34,6 +40,13 @@ const createProvider = (url: string, number: number) => {
     lastValidBlockHeight: async () =>
       (await call('getLatestBlockhash', 'confirmed', LatestBlockhash)).value.lastValidBlockHeight,
     finalizedHeight: () => call('getBlockHeight', 'finalized', BlockHeight),
+    slot: () => call('getSlot', 'confirmed', Slot),
+    /** Which of these transactions it has not, or as failed ones. */
+    missing: async (signatures: readonly string[]): Promise<string[]> => {
+      const options = { searchTransactionHistory: true };
+      const { value } = await call('getSignatureStatuses', [signatures, options], Statuses);
+      return signatures.filter((_, index) => value[index] == null || value[index].err !== null);
+    },
   };
 };
 
@@ -52,6 +65,9 @@ export const startWaiting = async (urls: readonly string[]) => {
   );
   return {
     after,
+    /** The newest slot of all providers. */
+    newestSlot: async (): Promise<number> =>
+      Math.max(...(await Promise.all(providers.map((provider) => provider.slot())))),
     /** Resolves with the lowest finalized height. If a provider is unavailable, it waits. */
     isOver: async (progress: (text: string) => void): Promise<number> => {
       for (let polls = 0; ; polls++) {
@@ -69,4 +85,22 @@ export const startWaiting = async (urls: readonly string[]) => {
       }
     },
   };
+};
+
+/**
+ * Which of these transactions no provider has as successful ones.
+ * @param signatures at most 256
+ * @throws Error if no provider answers
+ */
+export const findMissing = async (
+  urls: readonly string[],
+  signatures: readonly string[],
+): Promise<string[]> => {
+  if (signatures.length > MAX_STATUSES) throw new RangeError(`at most ${MAX_STATUSES} transactions`);
+  const answers = await Promise.allSettled(
+    urls.map((url, index) => createProvider(url, index + 1).missing(signatures)),
+  );
+  const lists = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [new Set(answer.value)] : []));
+  if (lists.length === 0) throw (answers[0] as PromiseRejectedResult).reason;
+  return signatures.filter((signature) => lists.every((list) => list.has(signature)));
 };

@@ -34,14 +34,19 @@ const refuseConnected = async (connected: readonly Connected[], database: string
     throw new Refusal(`stop all services first: ${names.sort().join(', ')} are still connected`);
 };
 
-const refuseOther = async (
-  connected: readonly Connected[],
-  { database, migrations }: Manifest,
-): Promise<void> => {
+const refuseOther = async (connected: readonly Connected[], manifest: Manifest): Promise<void> => {
   for (const { client } of connected) {
     const here = await databaseOf(client);
-    if (here !== database) throw new Refusal(`this is a backup of ${database}, and the database is ${here}`);
+    if (here !== manifest.database)
+      throw new Refusal(`this is a backup of ${manifest.database}, and the database is ${here}`);
   }
+  await refuseOtherTables(connected, manifest);
+};
+
+const refuseOtherTables = async (
+  connected: readonly Connected[],
+  { migrations }: Manifest,
+): Promise<void> => {
   const present: Migrations = Object.assign({}, ...(await Promise.all(connected.map(migrationsOf))));
   const checksums = (of: Migrations) =>
     new Map(
@@ -84,16 +89,30 @@ const replaceRows = async (connected: Connected, folder: string, manifest: Manif
     if (last !== null) await client.query('select setval($1::regclass, $2)', [name, last]);
 };
 
+/**
+ * Fills migrated databases of any name with the rows of a backup, in one commit of each.
+ * @throws Refusal if the tables are those of another release
+ */
+export const fillFrom = async (
+  all: readonly Connected[],
+  folder: string,
+  manifest: Manifest,
+): Promise<void> => {
+  await refuseOtherTables(all, manifest);
+  await Promise.all(all.map((each) => replaceRows(each, folder, manifest)));
+  for (const { client } of all) await client.query('commit');
+};
+
 /** Pauses signing, and records that and the restore. */
 const recordRestore = async (
   { client, services }: Connected,
-  manifest: Manifest,
+  { database, taken_at }: Pick<Manifest, 'database' | 'taken_at'>,
   { actor, reason }: Signed,
 ): Promise<void> => {
   // After the backup attempts were accepted that this database lacks. Settlement therefore checks
   // the chain before it reports such an attempt as not paid.
   if (services.includes('settlement'))
-    await client.query('insert into settlement.restores (taken_at) values ($1)', [manifest.taken_at]);
+    await client.query('insert into settlement.restores (taken_at) values ($1)', [taken_at]);
   if (!services.includes('chain-submitter')) return;
   await client.query('update chain_submitter.settings set paused = true');
   // The trigger that adds the hashes of the new action. The copied ones keep theirs.
@@ -101,8 +120,21 @@ const recordRestore = async (
   await client.query(
     `insert into chain_submitter.operator_actions (actor, action, target, reason, before, after)
      values ($1, 'backup.restore', $2, $3, '{}', $4)`,
-    [actor, manifest.database, reason, { taken_at: manifest.taken_at, paused: true }],
+    [actor, database, reason, { taken_at, paused: true }],
   );
+};
+
+/**
+ * What the chain has and the record has not is known to be lost, up to this slot: chain-submitter
+ * would find it otherwise, and record the same restore once more.
+ */
+const recordLostSlot = async (all: readonly Connected[], slot: number): Promise<void> => {
+  for (const { client, services } of all)
+    if (services.includes('chain-submitter'))
+      await client.query(
+        'update chain_submitter.settings set lost_slot = greatest(lost_slot, $1), lost_until_height = null',
+        [slot],
+      );
 };
 
 /**
@@ -141,6 +173,25 @@ type Restored = {
   finalized: number;
 };
 
+/** Work while no service can log in. If it is interrupted, no service can until it is run again. */
+const whileLocked = async <T>(
+  all: readonly Connected[],
+  database: string,
+  print: (line: string) => void,
+  work: () => Promise<T>,
+): Promise<T> => {
+  await refuseConnected(all, database);
+  await setLogin(all, database, 'nologin');
+  // Finds services that logged in meanwhile. New logins are refused already.
+  await refuseConnected(all, database);
+  print('No service can log in until the restore has ended.');
+  const done = await work();
+  await setLogin(all, database, 'login');
+  return done;
+};
+
+type Run = { rpcUrls: readonly string[]; signed: Signed; print: (line: string) => void };
+
 /**
  * Replaces the data of the migrated databases of an environment by a backup, whichever databases
  * its services had then. No service can log in until no unknown transaction can be included any
@@ -153,24 +204,83 @@ type Restored = {
 export const restore = (
   databases: Databases,
   folder: string,
-  { rpcUrls, signed, print }: { rpcUrls: readonly string[]; signed: Signed; print: (line: string) => void },
+  { rpcUrls, signed, print }: Run,
 ): Promise<Restored> => {
   const manifest = manifestOf(folder);
   return withDatabases(databases, SEEN_IN_ORDER, async (all) => {
     await refuseOther(all, manifest);
-    await refuseConnected(all, manifest.database);
-    await setLogin(all, manifest.database, 'nologin');
-    // Finds services that logged in meanwhile. New logins are refused already.
-    await refuseConnected(all, manifest.database);
-    print('No service can log in until the restore has ended.');
-    const waiting = await startWaiting(rpcUrls);
-    await replace(all, folder, manifest, signed);
-    print(
-      `Restored to ${manifest.taken_at}; signing is paused. Waiting until no unknown transaction can be included:`,
-    );
-    const finalized = await waiting.isOver((text) => print(`  ${text}`));
-    await setLogin(all, manifest.database, 'login');
-    const rows = manifest.tables.reduce((sum, table) => sum + table.rows, 0);
-    return { taken_at: manifest.taken_at, rows, dead_after: waiting.after, finalized };
+    return whileLocked(all, manifest.database, print, async () => {
+      const waiting = await startWaiting(rpcUrls);
+      await replace(all, folder, manifest, signed);
+      print(
+        `Restored to ${manifest.taken_at}; signing is paused. Waiting until no unknown transaction can be included:`,
+      );
+      const finalized = await waiting.isOver((text) => print(`  ${text}`));
+      await recordLostSlot(all, await waiting.newestSlot());
+      const rows = manifest.tables.reduce((sum, table) => sum + table.rows, 0);
+      return { taken_at: manifest.taken_at, rows, dead_after: waiting.after, finalized };
+    });
   });
 };
+
+const LAST_CHECK = 'select checked_at as at from settlement.record_checks';
+
+/**
+ * The time of the restored state. Records are lost since the last check at the latest, so a later
+ * time, by a mistake or by another clock, denies no attempt.
+ * @param takenAt null: it is not known
+ */
+const takenAtOf = async (all: readonly Connected[], takenAt: Date | null): Promise<Date> => {
+  const { client } = all.find(({ services }) => services.includes('settlement'))!;
+  const [checked] = (await client.query<{ at: Date }>(LAST_CHECK)).rows;
+  const times = [takenAt, checked?.at ?? null].filter((at) => at !== null);
+  if (times.length === 0)
+    throw new Refusal('the database does not say when its records were checked: name --taken-at');
+  return new Date(Math.min(...times.map(Number)));
+};
+
+/** What `finishRestore` will do. */
+type FinishPlan = { database: string; takenAt: string };
+
+/**
+ * What another tool has restored, and since when its records are lost.
+ * @param takenAt the time of the restored state; null: that of the last check that it has
+ * @throws Refusal for a time in the future, or while a service is connected
+ */
+export const planFinish = (databases: Databases, takenAt: Date | null): Promise<FinishPlan> =>
+  withDatabases(databases, SEEN_IN_ORDER, async (all) => {
+    if (takenAt !== null && takenAt.getTime() > Date.now())
+      throw new Refusal(`--taken-at ${takenAt.toISOString()} is in the future`);
+    const database = await databaseOf(all[0]!.client);
+    await refuseConnected(all, database);
+    return { database, takenAt: (await takenAtOf(all, takenAt)).toISOString() };
+  });
+
+/**
+ * Does for databases that another tool has restored (a snapshot, a base backup with its log) what
+ * `restore` does after the copy: records the restore, pauses signing, and waits until no unknown
+ * transaction can be included any more. It may be run again.
+ * @param databases a superuser's
+ * @throws Refusal if a service is connected
+ */
+export const finishRestore = (
+  databases: Databases,
+  { database, takenAt }: FinishPlan,
+  { rpcUrls, signed, print }: Run,
+): Promise<Omit<Restored, 'rows'>> =>
+  withDatabases(databases, SEEN_IN_ORDER, (all) =>
+    whileLocked(all, database, print, async () => {
+      const waiting = await startWaiting(rpcUrls);
+      for (const each of all) {
+        await each.client.query('begin');
+        await recordRestore(each, { database, taken_at: takenAt }, signed);
+        await each.client.query('commit');
+      }
+      print(
+        `Recorded: restored to ${takenAt}; signing is paused. Waiting until no unknown transaction can be included:`,
+      );
+      const finalized = await waiting.isOver((text) => print(`  ${text}`));
+      await recordLostSlot(all, await waiting.newestSlot());
+      return { taken_at: takenAt, dead_after: waiting.after, finalized };
+    }),
+  );
