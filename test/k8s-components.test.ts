@@ -43,11 +43,12 @@ test('with NACK there is no job for the bus, and a resource for each of its stre
   expect(allowedFlows(objects)).toContain('nack-system → quittance-test/nats:4222');
 });
 
-test('with the component backup, its two jobs reach the database and one of them the chain, and nothing else', () => {
+test('with the component backup, its jobs reach the database and two of them the chain, and nothing else', () => {
   const objects = renderWith('single-node', 'quittance', ['backup', 'release']);
   const jobs = objects.filter(({ kind }) => kind === 'CronJob');
   expect(jobs.map(({ metadata, spec }) => [metadata.name, spec.suspend === true])).toEqual([
     ['backup', false],
+    ['drill', false],
     ['restore', true],
   ]);
   expect(jobs.flatMap(podFindings)).toEqual([]);

@@ -39,7 +39,7 @@ const writeCopy = (): void => {
 };
 
 /**
- * The variables in compose.yaml. The two jobs for backups are not part of it, and the one for
+ * The variables in compose.yaml. The jobs for backups are not part of it, and the one for
  * synthetic payments has no accounts there.
  */
 const variables = (name: string): NodeJS.Dict<string> => {
@@ -51,7 +51,7 @@ const variables = (name: string): NodeJS.Dict<string> => {
       SYNTHETIC_SERVICE_KEY: 'vendor_test_',
       SYNTHETIC_DELEGATE_KEY: 'dk_test_',
     };
-  if (name !== 'backup' && name !== 'restore') return parseEnv(files[`${name}.env`]!);
+  if (!['backup', 'drill', 'restore'].includes(name)) return parseEnv(files[`${name}.env`]!);
   const { POSTGRES_ADMIN_URL } = parseEnv(files['migrate.env']!);
   const { SOLANA_RPC_URLS } = parseEnv(files['chain-submitter.env']!);
   const operator = { BACKUP: COPY, ACTOR: 'jane', REASON: 'ticket 1042' };

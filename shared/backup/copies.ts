@@ -80,6 +80,13 @@ export const addCopy = async (
   }
 };
 
+/** The name of the newest copy. @throws Refusal if there is none */
+export const newestCopy = (folder: string): string => {
+  const newest = copiesIn(folder).at(-1);
+  if (newest === undefined) throw new Refusal(`${folder} has no complete copy`);
+  return newest;
+};
+
 /**
  * The folder of a copy.
  * @throws Refusal that names the copies that exist

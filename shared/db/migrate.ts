@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
@@ -12,11 +12,13 @@ import { MIGRATIONS_TABLE, roleName, schemaName } from './names.ts';
 import { examine, type Report, type Runnable, runMigrations, takeTurn } from './run-migrations.ts';
 
 /**
- * A path from the repository's root, which is two folders above this file and above the bundled
- * program. Two programs that import this file would share it in another folder, so only the job
- * `migrate` does.
+ * The repository's root. It is two folders above this file and above a bundled program, and one
+ * above a part that several bundled programs share.
  */
-const folder = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+const root = ['../../', '../', './']
+  .map((up) => new URL(up, import.meta.url))
+  .find((place) => existsSync(new URL('shared/db/clock.sql', place)))!;
+const folder = (path: string) => fileURLToPath(new URL(path, root));
 
 /**
  * The migrations of a service with their SQL.

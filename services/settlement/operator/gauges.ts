@@ -3,7 +3,7 @@ import type { Pool } from '../../../shared/db/pool.ts';
 import type { GaugeCollector } from '../../../shared/lib/telemetry/metrics.ts';
 import { ATTEMPT_STATES } from '../../../shared/lib/telemetry/metrics-catalog.ts';
 import { countAttemptsUnderWay } from '../record/store/attempts-under-way.ts';
-import { getPausedSeconds } from './store.ts';
+import { getBackupAges, getPausedSeconds } from './store.ts';
 
 /** The attempts under way and what they hold, queried at each scrape. */
 export const collectAttempts = (pool: Pool): GaugeCollector => ({
@@ -41,6 +41,37 @@ export const collectIntake = (pool: Pool): GaugeCollector => ({
   name: 'intake',
   metrics: ['quittance_intake_paused_seconds'],
   collect: async () => [{ metric: 'quittance_intake_paused_seconds', value: await getPausedSeconds(pool) }],
+});
+
+/**
+ * The ages of the last copy and of the last drill that succeeded, whether the last drill did, and
+ * the age of the archived log. What an installation does not have is not reported.
+ */
+export const collectBackups = (pool: Pool): GaugeCollector => ({
+  name: 'backups',
+  metrics: [
+    'quittance_backup_age_seconds',
+    'quittance_archive_age_seconds',
+    'quittance_restore_drill_age_seconds',
+    'quittance_restore_drill_ok',
+  ],
+  collect: async () => {
+    const { backup_age, archive_age, drill_age, drill_ok } = await getBackupAges(pool);
+    return [
+      ...(backup_age === null
+        ? []
+        : [{ metric: 'quittance_backup_age_seconds' as const, value: backup_age }]),
+      ...(archive_age === null
+        ? []
+        : [{ metric: 'quittance_archive_age_seconds' as const, value: archive_age }]),
+      ...(drill_age === null
+        ? []
+        : [{ metric: 'quittance_restore_drill_age_seconds' as const, value: drill_age }]),
+      ...(drill_ok === null
+        ? []
+        : [{ metric: 'quittance_restore_drill_ok' as const, value: drill_ok ? 1 : 0 }]),
+    ];
+  },
 });
 
 /** The used part of the hourly caps. */

@@ -20,3 +20,24 @@ export const updatePausedAt = (tx: Db, paused: boolean): Promise<number | null> 
 export const getPausedSeconds = (db: Db): Promise<number> =>
   db.oneFirst(sql.type(z.object({ seconds: z.number() }))`
     select coalesce(extract(epoch from app_now() - paused_at), 0)::float8 as seconds from intake`);
+
+const Ages = z.object({
+  backup_age: z.number().nullable(),
+  archive_age: z.number().nullable(),
+  drill_age: z.number().nullable(),
+  drill_ok: z.boolean().nullable(),
+});
+
+/**
+ * Seconds since the content of the last copy, since the last archived part of the log, and since
+ * the last drill that succeeded; and whether the last drill did. Null: there was none.
+ */
+export const getBackupAges = (db: Db): Promise<z.infer<typeof Ages>> =>
+  db.one(sql.type(Ages)`
+    select
+      (select extract(epoch from app_now() - max(taken_at)) from backup_runs where kind = 'backup' and ok)::float8
+        as backup_age,
+      (select extract(epoch from now() - last_archived_time) from pg_stat_archiver)::float8 as archive_age,
+      (select extract(epoch from app_now() - max(finished_at)) from backup_runs where kind = 'drill' and ok)::float8
+        as drill_age,
+      (select ok from backup_runs where kind = 'drill' order by finished_at desc limit 1) as drill_ok`);
