@@ -15,6 +15,9 @@ import { ownTraffic } from './own/traffic.ts';
 import { paywallTraffic } from './paywall/traffic.ts';
 import { keepRecord, readRecords, sumLines } from './record.ts';
 import { reportLines, totalsOf } from './report.ts';
+import { HANDLINGS, runRestores } from './restores/campaign.ts';
+import { pgBackRest } from './restores/pgbackrest.ts';
+import { createRng } from './rng.ts';
 import { tabTraffic } from './tabs/traffic.ts';
 import type { Traffic } from './traffic.ts';
 import { x402Traffic } from './x402/traffic.ts';
@@ -51,6 +54,11 @@ const { values } = readCommandLine({
     versions: flag(
       'instead of faults: an upgrade process by process, the way back and forward again, over the next two versions of this tree',
     ),
+    restores: whole(
+      'N',
+      'instead of faults: so many restores of the database to a moment in the middle of payments, after each of which another part of what an operator has to do is forgotten',
+    ),
+    pgbackrest: text('FILE', 'restores: by this program (2.56 or later) instead of what Postgres itself has'),
     mutate: text('NAME', 'switches this rule off: it must break the campaign. "all": one at a time'),
     sum: flag('adds up the figures of all runs so far'),
     list: flag('lists the faults'),
@@ -95,6 +103,27 @@ const trafficOf: Record<TrafficName, () => Traffic> = {
   paywall: () => paywallTraffic({ perSecond: otherRate, purchases: expected }),
   tabs: () => tabTraffic({ perSecond: otherRate, uses: values.uses }),
   gate: () => gateTraffic({ lanes: values.gates, attackers: values.attackers }),
+};
+
+/** Restores of the database. True when nothing was paid twice or denied. */
+const restore = async (restores: number, pgbackrest: string | undefined): Promise<boolean> => {
+  const rng = createRng(seed);
+  const report = await runRestores({
+    seed,
+    stateDir: testStateDir('restores'),
+    handlings: Array.from({ length: restores }, (_, index) =>
+      index < HANDLINGS.length ? HANDLINGS[index]! : rng.pick(HANDLINGS),
+    ),
+    ...(pgbackrest !== undefined && { tool: pgBackRest(pgbackrest) }),
+    print,
+  });
+  const { attempts, lost, doubled, untrue, invented, open } = report;
+  print(
+    `${report.restores} restores, ${attempts} attempts, ${lost} settlements lost by the restores; paid twice: ${doubled.length}, denied although paid: ${untrue.length}, called paid without a payment: ${invented.length}, without an end: ${open.length}`,
+  );
+  for (const name of [...doubled, ...untrue, ...invented, ...open]) print(name);
+  print(`seed ${seed} repeats this`);
+  return [doubled, untrue, invented, open].every((list) => list.length === 0);
 };
 
 /** One campaign over the unchanged product. */
@@ -144,5 +173,6 @@ const mutate = async (name: string): Promise<boolean> => {
 };
 
 if (names.includes('outgoing') || values.mutate !== undefined) await installInterop('x402');
+if (values.restores !== undefined) process.exit((await restore(values.restores, values.pgbackrest)) ? 0 : 1);
 const good = values.mutate === undefined ? await prove() : await mutate(values.mutate);
 process.exit(good ? 0 : 1);
