@@ -66,6 +66,15 @@ create table lanes (
   constraint lanes_lane_check CHECK (lane >= 0 AND lane < 16)
 );
 
+create table lost_records (
+  lost_id text collate "C" not null,
+  signature text collate "C" not null,
+  fee_payer text collate "C" not null,
+  since timestamp with time zone not null,
+  found_at timestamp with time zone default app_now() not null,
+  constraint lost_records_pkey PRIMARY KEY (lost_id)
+);
+
 create table network_costs (
   account_id text collate "C" not null,
   kind text not null,
@@ -157,6 +166,11 @@ create table replicas (
 create table settings (
   only_row boolean default true not null,
   paused boolean default false not null,
+  compared_slot bigint,
+  compared_at timestamp with time zone,
+  compared_start timestamp with time zone,
+  lost_slot bigint,
+  lost_until_height bigint,
   constraint settings_pkey PRIMARY KEY (only_row),
   constraint settings_only_row_check CHECK (only_row)
 );

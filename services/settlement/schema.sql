@@ -70,6 +70,23 @@ CREATE INDEX authorizations_open_of_payer ON authorizations USING btree (account
 CREATE INDEX authorizations_open_of_vendor ON authorizations USING btree (vendor_account_id) WHERE (due_at IS NOT NULL);
 CREATE INDEX authorizations_open_of_wallet ON authorizations USING btree (wallet_id) WHERE (due_at IS NOT NULL);
 
+create table backup_runs (
+  run_id bigint generated always as identity not null,
+  kind text not null,
+  ok boolean not null,
+  copy text collate "C",
+  taken_at timestamp with time zone,
+  rows bigint,
+  seconds double precision not null,
+  problem text,
+  finished_at timestamp with time zone default app_now() not null,
+  constraint backup_runs_pkey PRIMARY KEY (run_id),
+  constraint backup_runs_kind_check CHECK (kind = ANY (ARRAY['backup'::text, 'drill'::text])),
+  constraint backup_runs_rows_check CHECK (rows >= 0),
+  constraint backup_runs_seconds_check CHECK (seconds >= 0::double precision)
+);
+CREATE INDEX backup_runs_by_kind ON backup_runs USING btree (kind, finished_at);
+
 create table consumption_sums (
   settlement_id text collate "C" not null,
   second timestamp with time zone not null,
@@ -294,6 +311,14 @@ create table payers (
 );
 CREATE INDEX payers_by_account ON payers USING btree (account_id);
 
+create table record_checks (
+  only_row boolean default true not null,
+  checked_at timestamp with time zone not null,
+  checked_start timestamp with time zone not null,
+  constraint record_checks_pkey PRIMARY KEY (only_row),
+  constraint record_checks_only_row_check CHECK (only_row)
+);
+
 create table refund_reservations (
   refund_id text collate "C" not null,
   settlement_id text collate "C",
@@ -318,6 +343,7 @@ create table replicas (
 create table restores (
   restored_at timestamp with time zone default app_now() not null,
   taken_at timestamp with time zone not null,
+  found_by text collate "C",
   constraint restores_pkey PRIMARY KEY (restored_at),
   constraint restores_check CHECK (taken_at <= restored_at)
 );

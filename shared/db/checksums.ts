@@ -11,6 +11,8 @@ export const CHECKSUMS: Readonly<Record<string, string>> = {
     '9d61fbd485b1dff0b7deec84002a4e824b04a999c126c75e28e9a70a4ec3ffa9',
   'services/chain-submitter/migrations/0003_reconcile.sql':
     '35f74fe12b2cc5234521784cb3a954d8b11b7d3fbd657d59c1aadd71411efb4a',
+  'services/chain-submitter/migrations/0004_lost_records.sql':
+    'bd3ad132a77b7b208717b082cbef740e9db7e65e0033be1eba437d339db1cfd4',
   'services/funding/migrations/0001_initial.sql':
     '26ea9b6bbbc65b22ed38a8c34b1d745458dafd2e30017f94ddefa1fccb19745e',
   'services/funding/migrations/0002_deposits_with_a_problem.sql':
@@ -21,6 +23,10 @@ export const CHECKSUMS: Readonly<Record<string, string>> = {
     'ef74a51347fea02ad9f90d26323910725900065a5b4472b28fe061aeb9f29037',
   'services/settlement/migrations/0001_initial.sql':
     '4e255ef75e9f3911c68cd0d1d95130f8a1d6bee7cf65f8a493ead3ca8cd2abe8',
+  'services/settlement/migrations/0002_record_checks.sql':
+    'd201a7574478eb850d42de3dfce4ab14665421e6bcd4286627f61abadb1fffb0',
+  'services/settlement/migrations/0003_backup_runs.sql':
+    '6181ec9e85a3975fa3029624c9db25e22fb8023508e430259d3f0b638790ccf6',
   'services/wallet/migrations/0001_initial.sql':
     '97512d6a469e3ba209f2472a95ac31db90c2e7271cfe52bfcb0930929b134153',
   'services/webhook/migrations/0001_initial.sql':

@@ -137,7 +137,7 @@ export const PAYMENTS = {
     severity: 'page',
     summary: 'One service has a record of work that another service has lost',
     expr: `
-      sum by (environment, kind) (increase(quittance_anomalies_total{kind=~"unknown_settlement|adopted|work_under_another_id|work_of_another_amount"}[1h]))
+      sum by (environment, kind) (increase(quittance_anomalies_total{kind=~"unknown_settlement|adopted|lost_record|work_under_another_id|work_of_another_amount"}[1h]))
         > 0`,
     fires: {
       series: {

@@ -1,6 +1,6 @@
 import { gauge } from './metric.ts';
 
-/** The metrics of copies, archive and drills: settlement reads them from its tables and Postgres. */
+/** The metrics of copies, archive and drills, which settlement reads from its tables. */
 export const BACKUP_METRICS = {
   quittance_backup_age_seconds: gauge(
     's',

@@ -35,6 +35,7 @@ const budgets: Readonly<Record<string, Budget>> = {
   'test/e2e/restarts.test.ts': { seconds: 80, why: 'a restore, and several starts of a stack' },
   'test/economics/economics.integration.test.ts': { seconds: 40, why: 'ten attacks, hundreds of payments' },
   'test/faults/campaign.test.ts': { seconds: 160, why: 'a stack with two of some services, 23 faults' },
+  'test/faults/restores.test.ts': { seconds: 60, why: 'two restores of a stack to a point in time' },
   'test/faults/versions.test.ts': {
     seconds: 150,
     why: 'two of some services, each started again in another version, and 6 faults',

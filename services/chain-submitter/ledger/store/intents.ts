@@ -10,7 +10,7 @@ import { unuseGrants, useGrants } from './grants.ts';
 import { releaseHourlyCaps } from './hourly-release.ts';
 import { countIncomingFailures } from './incoming-failures.ts';
 import { addCosts, type CostColumns, noteUnreadCosts } from './network-costs.ts';
-import { isStoppedNow } from './settings.ts';
+import { moment } from './settings.ts';
 import {
   emptyTransactions,
   failTransactions,
@@ -58,7 +58,6 @@ const state = stateColumn(intents, sql.fragment`i.status`);
 
 const columns = sql.fragment`i.intent_id, i.kind, i.object_id, i.request, i.status, i.generation, i.signature, i.slot,
   i.failure_code, i.failure_message, i.traceparent, i.created_at`;
-const moment = sql.fragment`(select ${isStoppedNow} from settings) as paused, app_now() as read_at`;
 
 /** The sweeper claims an intent without a lease after this time (rule 16). */
 export const SWEEP_AFTER = '15 seconds';

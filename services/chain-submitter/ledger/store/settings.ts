@@ -9,6 +9,9 @@ const Row = z.object({ paused: z.boolean() });
  */
 export const isStoppedNow = sql.fragment`(paused or coalesce(compared_start <> pg_postmaster_start_time(), false))`;
 
+/** Whether nothing may be signed, and the clock of the database: columns beside an intent's. */
+export const moment = sql.fragment`(select ${isStoppedNow} from settings) as paused, app_now() as read_at`;
+
 /** Whether nothing may be signed now. */
 export const isStopped = (db: Db): Promise<boolean> =>
   db.oneFirst(sql.type(Row)`select ${isStoppedNow} as paused from settings`);
