@@ -39,7 +39,7 @@ const [GROSS, FEE] = [1_000_000n, 10_000n];
 
 const run = async () => {
   const { keys, chain, database } = fixture;
-  const reports = await reconcile({
+  const { reports } = await reconcile({
     environment: 'test',
     databases: oneDatabase(database.adminUrl),
     rpcUrl: chain.url,

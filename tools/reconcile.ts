@@ -9,6 +9,7 @@ import { ADMIN_SETTING, type Databases, databasesIn, hasDatabases } from '../sha
 import { type Checkpoint, chainAt } from './reconcile/chain.ts';
 import { beginning, hashOfKeys } from './reconcile/checkpoint.ts';
 import { type AccountReport, comparing, isBroken } from './reconcile/compare.ts';
+import { type CostReport, compareCosts, costsText, isWrong } from './reconcile/costs.ts';
 import { authoritiesOf, type Query, signedOf, transfersOf, watchedAccounts } from './reconcile/records.ts';
 import { keepRun, readCheckpoints } from './reconcile/store.ts';
 import { type Unmatched, unmatchedIn } from './reconcile/unmatched.ts';
@@ -24,7 +25,7 @@ type Place = {
   feePayers: readonly string[];
 };
 
-type Comparison = { reports: AccountReport[]; transactions: number };
+type Comparison = { reports: AccountReport[]; costs: CostReport[]; transactions: number };
 
 /**
  * Compares the accounts, each from its checkpoint.
@@ -88,18 +89,21 @@ const compareAll = async (place: Place, all: EveryDatabase, fromStart: boolean):
     first.doubtful.size === 0
       ? []
       : (await compareFrom({ place, query, chain }, new Map(), first.doubtful)).reports;
-  return { reports: [...first.reports, ...again], transactions: chain.transactionsRead() };
+  const costs: CostReport[] = [];
+  for (const feePayer of place.feePayers)
+    costs.push(await compareCosts({ chain, query }, feePayer, trusted.get(feePayer)));
+  return { reports: [...first.reports, ...again], costs, transactions: chain.transactionsRead() };
 };
 
 /**
  * Compares chain and records of one environment from their beginning, and keeps nothing. The
  * environment may be running.
- * @returns a report for every account in the records
+ * @returns a report for every account in the records, and for every fee payer
  */
-export const reconcile = async (place: Place): Promise<AccountReport[]> => {
+export const reconcile = async (place: Place): Promise<Comparison> => {
   const all = connectDatabases(place.databases, { max: 3 });
   try {
-    return (await compareAll(place, all, true)).reports;
+    return await compareAll(place, all, true);
   } finally {
     await all.end();
   }
@@ -113,10 +117,10 @@ export const reconcileOn = async (place: Place, { fromStart }: { fromStart: bool
   const all = connectDatabases(place.databases, { max: 3 });
   try {
     const began_at = new Date();
-    const { reports, transactions } = await compareAll(place, all, fromStart);
+    const { reports, costs, transactions } = await compareAll(place, all, fromStart);
     const lacking = await unmatchedIn(async (text) => (await all.query(text)).rows);
-    const notKept = await keepRun(all, { began_at, fromStart, transactions, reports, lacking });
-    return { reports, transactions, lacking, notKept };
+    const notKept = await keepRun(all, { began_at, fromStart, transactions, reports, costs, lacking });
+    return { reports, costs, transactions, lacking, notKept };
   } finally {
     await all.end();
   }
@@ -241,6 +245,7 @@ changes nothing else. Ends with 1 if there is unexplained drift, or if a service
   const reports = compared?.reports ?? [];
   if (compared !== null) {
     console.log(reportText(reports));
+    console.log(costsText(compared.costs));
     console.log(`${compared.transactions} transactions were read`);
     if (compared.notKept !== null) console.error(`The result is not kept: ${compared.notKept}.`);
   }
@@ -249,5 +254,6 @@ changes nothing else. Ends with 1 if there is unexplained drift, or if a service
     (await unmatched(hasDatabases(process.env) ? { databases: namedDatabases() } : place()));
   for (const { lacks, what } of lost) console.log(`${lacks} lacks ${what}`);
   if (lost.length === 0) console.log('no service lacks a record that another one has');
-  process.exit(reports.some(isBroken) || lost.length > 0 ? 1 : 0);
+  const isDifferent = reports.some(isBroken) || (compared?.costs.some(isWrong) ?? false);
+  process.exit(isDifferent || lost.length > 0 ? 1 : 0);
 }

@@ -188,7 +188,7 @@ test('an account with payments on both sides closes when nothing is open, and is
   );
   expect(await ledgerOf(accountId)).toEqual(ledger);
   await keepTheirs();
-  const reports = await reconcile(placeOf(stack, 'test'));
+  const { reports } = await reconcile(placeOf(stack, 'test'));
   const own = reports.find(({ account }) => account === ada.view.token_account)!;
   expect([own.known, isBroken(own)]).toEqual([expect.anything(), false]);
 

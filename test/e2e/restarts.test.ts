@@ -328,7 +328,7 @@ test('after a restore, payments made since the dump are found on the chain and n
   expect((await ops('drain', '--seconds', '60')).code).toBe(0);
 
   // The payments of other payers are found: both sides and the fee, and nothing else.
-  const reports = await reconcile(placeOf(running.stack, 'test'));
+  const { reports } = await reconcile(placeOf(running.stack, 'test'));
   const findings = reports.flatMap((report) => report.findings);
   expect(findings).toHaveLength(3);
   for (const finding of findings)

@@ -98,7 +98,7 @@ test('a closed token account is flagged, and the history still agrees with the r
   expect(await noticed(gone.walletId, 'revoked')).toMatchObject({ token_account_exists: false });
   const { body } = await api<{ data: object[] }>('GET /v1/wallets', { token: gone.token });
   expect(body.data[0]).toMatchObject({ token_account_closed: true, balance: '0' });
-  const reports = await reconcile(placeOf(stack, 'test'));
+  const { reports } = await reconcile(placeOf(stack, 'test'));
   const own = reports.find((report) => report.account === account.toBase58())!;
   expect(own.findings).toEqual([expect.objectContaining({ kind: 'foreign', amount: -100_000_000n })]);
   expect(isBroken(own)).toBe(false);

@@ -1,10 +1,20 @@
 import { AccountLayout, getAssociatedTokenAddressSync } from '@solana/spl-token';
-import { Connection, PublicKey } from '@solana/web3.js';
+import { Connection, PublicKey, SystemProgram } from '@solana/web3.js';
 
 /** A transaction in the history of an account. `isFinal`: no fork can remove it. */
-type Listed = { signature: string; slot: number; isFinal: boolean };
-/** A transaction that succeeded: its signers, its accounts, and the amounts that it moved. */
-export type Included = Listed & { signers: string[]; keys: string[]; deltas: Map<string, bigint> };
+export type Listed = { signature: string; slot: number; isFinal: boolean; hasFailed: boolean };
+/** A transaction: its signers, its accounts, and the amounts that it moved. */
+export type Included = Listed & {
+  signers: string[];
+  keys: string[];
+  /** Of one mint, by token account. */
+  deltas: Map<string, bigint>;
+  fee: bigint;
+  /** The change of an account's lamports. */
+  lamportsOf: (account: string) => bigint;
+  /** It calls no program but the one that moves SOL. */
+  onlyMovesSol: boolean;
+};
 /**
  * Until where the history of an account agrees with the records. It is of a state that both sides
  * prove: the balance is the sum of the transactions until then, and the hash is that of the records
@@ -31,6 +41,13 @@ export type Checkpoint = {
  */
 export type History = { account: string; balance: bigint; included: Included[]; from: Checkpoint };
 
+/**
+ * What changed the lamports of an account since the checkpoint, newest first. `unexplained`: the
+ * node lacks some of the history.
+ */
+type LamportsHistory = { balance: bigint; included: Included[]; unexplained: bigint };
+
+const SYSTEM_PROGRAM = SystemProgram.programId.toBase58();
 const PAGE = 1000;
 /** Signatures of one getSignatureStatuses call. */
 const STATUSES = 256;
@@ -76,11 +93,33 @@ const readTransaction = async (
   };
   add(found.meta.preTokenBalances, -1n);
   add(found.meta.postTokenBalances, 1n);
-  return { signers: keys.slice(0, message.header.numRequiredSignatures), keys, deltas };
+  const { fee, preBalances, postBalances } = found.meta;
+  return {
+    signers: keys.slice(0, message.header.numRequiredSignatures),
+    keys,
+    deltas,
+    fee: BigInt(fee),
+    lamportsOf: (account) => {
+      const at = keys.indexOf(account);
+      return BigInt(postBalances[at] ?? 0) - BigInt(preBalances[at] ?? 0);
+    },
+    onlyMovesSol: message.compiledInstructions.every(
+      ({ programIdIndex }) => keys[programIdIndex] === SYSTEM_PROGRAM,
+    ),
+  };
 };
 
-/** The transactions that succeeded after one, newest first. @param until empty: all */
-const listAfter = async (connection: Connection, account: PublicKey, until: string): Promise<Listed[]> => {
+/**
+ * The transactions after one, newest first.
+ * @param until empty: all
+ * @param failed also those that failed, which move no tokens
+ */
+const listAfter = async (
+  connection: Connection,
+  account: PublicKey,
+  until: string,
+  { failed = false } = {},
+): Promise<Listed[]> => {
   const all: Listed[] = [];
   for (let before: string | undefined; ; ) {
     const page = await connection.getSignaturesForAddress(account, {
@@ -90,10 +129,11 @@ const listAfter = async (connection: Connection, account: PublicKey, until: stri
     });
     all.push(
       ...page
-        .filter(({ err }) => err === null)
-        .map(({ signature, slot, confirmationStatus }) => ({
+        .filter(({ err }) => failed || err === null)
+        .map(({ signature, slot, err, confirmationStatus }) => ({
           signature,
           slot,
+          hasFailed: err !== null,
           isFinal: confirmationStatus === 'finalized',
         })),
     );
@@ -145,6 +185,21 @@ export const chainAt = (rpcUrl: string, mintAddress: string) => {
       : AccountLayout.decode(info.data).amount;
   };
 
+  /** As `walk`, for the lamports of an account. */
+  const walkLamports = async (from: Checkpoint): Promise<LamportsHistory> => {
+    const account = new PublicKey(from.account);
+    for (let attempt = 1; ; attempt++) {
+      const listed = await listAfter(connection, account, from.signature, { failed: true });
+      const all = await inParallel(listed, included);
+      const balance = BigInt(await connection.getBalance(account));
+      const unexplained = all.reduce(
+        (left, { lamportsOf }) => left - lamportsOf(from.account),
+        balance - from.balance,
+      );
+      if (unexplained === 0n || attempt === WALKS) return { balance, included: all, unexplained };
+    }
+  };
+
   const walk = async (from: Checkpoint): Promise<History> => {
     const { account: address } = from;
     const account = new PublicKey(address);
@@ -159,6 +214,7 @@ export const chainAt = (rpcUrl: string, mintAddress: string) => {
   };
 
   return {
+    lamportsHistory: walkLamports,
     tokenAccount: (owner: string): string =>
       getAssociatedTokenAddressSync(mint, new PublicKey(owner), true).toBase58(),
     /**

@@ -111,12 +111,13 @@ test('a second run reads only what is new, and says the same as one from the beg
   calls.clear();
   const second = await run();
   expect(second.transactions).toBe(0);
-  // One list and one balance of each account, and the checkpoints of all in one call.
+  // One list and one balance of each account and the fee payer, and the checkpoints in one call.
   const accounts = second.reports.length;
   expect(Object.fromEntries(calls)).toEqual({
     getSignatureStatuses: 1,
-    getSignaturesForAddress: accounts,
+    getSignaturesForAddress: accounts + 1,
     getAccountInfo: accounts,
+    getBalance: 1,
   });
   expect(summary(second.reports)).toEqual(summary(first.reports));
 
@@ -124,7 +125,7 @@ test('a second run reads only what is new, and says the same as one from the beg
   calls.clear();
   const third = await run();
   expect([third.transactions, calls.get('getTransaction'), third.broken]).toEqual([1, 1, []]);
-  expect(summary(third.reports)).toEqual(summary(await reconcile(place())));
+  expect(summary(third.reports)).toEqual(summary((await reconcile(place())).reports));
 });
 
 test('a record that is lost, changed or added before the checkpoint is found', async () => {
@@ -169,6 +170,46 @@ test('a record that is lost, changed or added before the checkpoint is found', a
   );
   await admin.query('drop table settlement.kept');
   expect((await run()).broken).toEqual([]);
+});
+
+test('what the chain took from the fee payer is what is recorded, to the lamport', async () => {
+  const settlement_id = await pay();
+  const first = (await run({ fromStart: true })).costs[0]!;
+  const { paid, recorded, unread, unexplained, findings } = first;
+  expect([recorded, unread, unexplained, findings]).toEqual([paid, 0n, 0n, []]);
+  expect(paid).toBeGreaterThan(0n);
+  // It began with what others have sent to it.
+  expect(first.moved - paid).toBe(first.balance);
+
+  const { admin } = fixture;
+  const [{ signature }] = (
+    await admin.query('select signature from intents where object_id = $1', [settlement_id])
+  ).rows;
+  const change = (column: string, by: number) =>
+    admin.query(`update transactions set ${column} = ${column} + $2 where signature = $1`, [signature, by]);
+  for (const column of ['fee_lamports', 'rent_lamports']) {
+    await change(column, 1);
+    const [wrong] = (await run({ fromStart: true })).costs;
+    expect(wrong!.findings).toMatchObject([{ signature }]);
+    expect(wrong!.recorded).toBe(paid + 1n);
+    await change(column, -1);
+  }
+  await admin.query('create table kept as select * from transactions where signature = $1', [signature]);
+  await admin.query('delete from transactions where signature = $1', [signature]);
+  const [lost] = (await run({ fromStart: true })).costs;
+  expect(lost!.findings).toMatchObject([{ signature, what: 'it is in no record' }]);
+  await admin.query('insert into transactions select * from kept');
+
+  // Of a release before the record of costs: it is no finding.
+  await admin.query(
+    'update transactions set fee_lamports = null, rent_lamports = null where signature = $1',
+    [signature],
+  );
+  const [before] = (await run({ fromStart: true })).costs;
+  expect([before!.findings, before!.recorded + before!.unread]).toEqual([[], paid]);
+  await admin.query('delete from transactions where signature = $1', [signature]);
+  await admin.query('insert into transactions select * from kept');
+  await admin.query('drop table kept');
 });
 
 test('a checkpoint of another chain, or of other keys, is not believed', async () => {

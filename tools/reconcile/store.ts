@@ -1,6 +1,7 @@
 import type { EveryDatabase } from '../../deploy/local/servers/every-database.ts';
 import type { Checkpoint } from './chain.ts';
 import { type AccountReport, isBroken } from './compare.ts';
+import { type CostReport, isWrong } from './costs.ts';
 import type { Unmatched } from './unmatched.ts';
 
 /** What reconciliation keeps, in the schema of the service whose transactions it compares. */
@@ -67,15 +68,20 @@ type Run = {
   fromStart: boolean;
   transactions: number;
   reports: readonly AccountReport[];
+  costs: readonly CostReport[];
   lacking: readonly Unmatched[];
 };
 
-const errorsOf = ({ reports, lacking }: Run): string[] => [
+const errorsOf = ({ reports, costs, lacking }: Run): string[] => [
   ...reports
     .filter(isBroken)
     .flatMap(({ account, findings }) =>
       findings.map(({ kind, amount, what }) => `${kind} ${account} ${amount}: ${what}`),
     ),
+  ...costs.flatMap(({ feePayer, findings, unexplained }) => [
+    ...findings.map(({ signature, what }) => `cost of ${signature}: ${what}`),
+    ...(unexplained === 0n ? [] : [`balance of ${feePayer}: ${unexplained} lamports are unexplained`]),
+  ]),
   ...lacking.map(({ lacks, what }) => `${lacks} lacks ${what}`),
 ];
 
@@ -84,11 +90,11 @@ const errorsOf = ({ reports, lacking }: Run): string[] => [
  * @returns why nothing was kept; null: it was
  */
 export const keepRun = async (db: Db, run: Run): Promise<string | null> => {
-  const { began_at, fromStart, transactions, reports, lacking } = run;
+  const { began_at, fromStart, transactions, reports, costs, lacking } = run;
   try {
     await writeCheckpoints(
       db,
-      reports.flatMap(({ checkpoint }) => (checkpoint.signature === '' ? [] : [checkpoint])),
+      [...reports, ...costs].flatMap(({ checkpoint }) => (checkpoint.signature === '' ? [] : [checkpoint])),
     );
     await db.query(
       `insert into chain_submitter.reconcile_runs (began_at, from_start, accounts, transactions, broken, lacking, findings)
@@ -98,7 +104,7 @@ export const keepRun = async (db: Db, run: Run): Promise<string | null> => {
         fromStart,
         reports.length,
         transactions,
-        reports.filter(isBroken).length,
+        reports.filter(isBroken).length + costs.filter(isWrong).length,
         lacking.length,
         JSON.stringify(errorsOf(run).slice(0, KEPT)),
       ],

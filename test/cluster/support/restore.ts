@@ -99,7 +99,7 @@ export const operate = async (own: Kubectl, ...words: string[]): Promise<Ops> =>
 /** What `npm run ops -- reconcile` finds, for every account. */
 export const reconcileTrial = async ({ stack }: Installation) => {
   const environment = stack.environments.test;
-  const reports = await reconcile({
+  const { reports } = await reconcile({
     environment: 'test',
     databases: stack.postgres_urls,
     rpcUrl: environment.rpc_url,

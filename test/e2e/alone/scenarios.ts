@@ -200,7 +200,7 @@ export const scenarios = (stack: () => RunningStack): void =>
     }, 90_000);
 
     test('after all scenarios the records match the chain', async () => {
-      const reports = await reconcile(placeOf(running.stack, 'test'));
+      const { reports } = await reconcile(placeOf(running.stack, 'test'));
       expect(reports.filter(isBroken)).toEqual([]);
     });
   });

@@ -1,5 +1,6 @@
 import { messageHashOf } from '../../../shared/lib/chain/wire-transaction.ts';
 import { isBroken } from '../../../tools/reconcile/compare.ts';
+import { isWrong } from '../../../tools/reconcile/costs.ts';
 import { placeOf, reconcile } from '../../../tools/reconcile.ts';
 import type { Access } from '../access.ts';
 import type { Break } from '../break.ts';
@@ -216,11 +217,20 @@ const invariants: Record<string, (of: FinalRecords) => string[]> = {
    * transfer.
    */
   'reconciliation-finds-nothing': ({ reconciled }) =>
-    reconciled
+    reconciled.reports
       .filter(isBroken)
       .flatMap(({ account, findings }) =>
         findings.map(({ kind, amount, what }) => `${account}: ${kind} ${amount}, ${what}`),
       ),
+
+  /** The fee payer's balance has changed by the recorded costs, to the lamport. */
+  'costs-are-those-of-the-chain': ({ reconciled }) =>
+    reconciled.costs
+      .filter(isWrong)
+      .flatMap(({ feePayer, unexplained, findings }) => [
+        ...findings.map(({ signature, lamports, what }) => `${signature}: ${lamports} lamports, ${what}`),
+        ...(unexplained === 0n ? [] : [`${feePayer}: ${unexplained} lamports`]),
+      ]),
 
   /** `GET /v1/events` of every account is what the records say, whatever the stream has lost. */
   'accounts-got-every-event': ({ eventDifferences }) => eventDifferences,
