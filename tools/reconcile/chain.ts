@@ -2,7 +2,7 @@ import { AccountLayout, getAssociatedTokenAddressSync } from '@solana/spl-token'
 import { Connection, PublicKey, SystemProgram } from '@solana/web3.js';
 
 /** A transaction in the history of an account. `isFinal`: no fork can remove it. */
-export type Listed = { signature: string; slot: number; isFinal: boolean; hasFailed: boolean };
+type Listed = { signature: string; slot: number; isFinal: boolean; hasFailed: boolean };
 /** A transaction: its signers, its accounts, and the amounts that it moved. */
 export type Included = Listed & {
   signers: string[];
