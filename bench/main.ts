@@ -15,7 +15,7 @@ import type { Options, Run } from './harness/run.ts';
 const { values, words, usage } = readCommandLine({
   typed: 'npm run prove -- bench',
   words: '[name …]',
-  about: `Runs the benchmarks of these names, or all except migrate and soak. docs/benchmarks.md describes what each one measures, and
+  about: `Runs the benchmarks of these names, or all except migrate, soak and steady. docs/benchmarks.md describes what each one measures, and
 how.
 
 ${Object.entries(benchmarks)
@@ -30,13 +30,14 @@ ${Object.entries(benchmarks)
     rows: whole('N', 'for migrate', 3_000_000),
     'in-flight': whole('N', 'for scale-out', 2000),
     concurrency: wholes('N,N', 'only these: settle, x402, paid-route'),
-    write: flag('counts writes bench/figures.json'),
+    rates: wholes('N,N', 'for steady: payments a second', [50]),
+    write: flag('counts writes bench/figures.json, steady bench/load-ratios.json'),
     only: text('TEXT;TEXT', 'only these scenarios of counts, or parts of metered (usage, tabs, first byte)'),
   },
 });
 
 /** These run only by their names, because half an hour is too long for a run of all benchmarks. */
-const byDefault = Object.keys(benchmarks).filter((name) => name !== 'soak' && name !== 'migrate');
+const byDefault = Object.keys(benchmarks).filter((name) => !['soak', 'migrate', 'steady'].includes(name));
 const wanted = words.length > 0 ? words : byDefault;
 const unknown = wanted.filter((name) => !Object.hasOwn(benchmarks, name));
 if (unknown.length > 0) refuse(`no benchmark is named ${unknown.join(', ')}\n\n${usage}`);
@@ -57,6 +58,7 @@ const runOne = async (name: string): Promise<void> => {
     rows: values.rows,
     inFlight: values['in-flight'],
     write: values.write,
+    rates: values.rates,
     ...(concurrency !== undefined && { concurrencies: concurrency }),
     ...(values.only !== undefined && { only: values.only.split(';').map((name) => name.trim()) }),
   };

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { networkOf } from '../deploy/local/stack/networks.ts';
 import { programNames } from '../deploy/local/stack/programs.ts';
 import { METRICS } from '../shared/lib/telemetry/metrics-catalog.ts';
+import { LANED, loadQuery } from '../tools/k8s/load-scaling.ts';
 import type { WorkloadName } from '../tools/k8s/workloads.ts';
 import { flowsOfCode } from './support/k8s/code-flows.ts';
 import { allowedFlows } from './support/k8s/flows.ts';
@@ -234,13 +235,23 @@ const all = (overlays: readonly string[]) => overlays.flatMap((overlay) => rende
   );
 
   test('the triggers of KEDA query metrics that exist, of their environment', () => {
-    const names = Object.keys(METRICS) as (keyof typeof METRICS)[];
     for (const overlay of ['test', 'live']) {
-      const { triggers } = rendered.get(overlay)!.find(({ kind }) => kind === 'ScaledObject')!.spec;
-      expect(triggers).toHaveLength(2);
-      for (const { metadata } of triggers) {
-        expect(names).toContain(/\((quittance_\w+)\{/.exec(metadata.query)?.[1]);
-        expect(metadata.query).toContain(`environment="${overlay}"`);
+      const scaled = rendered.get(overlay)!.filter(({ kind }) => kind === 'ScaledObject');
+      expect(scaled.map(({ metadata }) => metadata.name).sort()).toEqual([...LANED].sort());
+      for (const { metadata, spec } of scaled) {
+        const [trigger, ...others] = spec.triggers;
+        expect(others).toEqual([]);
+        expect(trigger.metadata.query).toBe(loadQuery(metadata.name, overlay));
+        for (const [name] of trigger.metadata.query.matchAll(/quittance_\w+/g))
+          expect(Object.keys(METRICS)).toContain(name);
+        // No other autoscaler has the same target.
+        const own = rendered
+          .get(overlay)!
+          .filter(
+            ({ kind, spec: { scaleTargetRef } = {} as never }) =>
+              kind === 'HorizontalPodAutoscaler' && scaleTargetRef.name === metadata.name,
+          );
+        expect(own).toEqual([]);
       }
     }
   });

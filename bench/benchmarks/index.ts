@@ -10,6 +10,7 @@ import { quote } from './quote.ts';
 import { scaleOut } from './scale-out.ts';
 import { settle } from './settle.ts';
 import { soak } from './soak.ts';
+import { steady } from './steady.ts';
 import { sums } from './sums.ts';
 import { x402 } from './x402.ts';
 
@@ -29,4 +30,5 @@ export const benchmarks: Record<string, Benchmark> = {
   counts,
   'scale-out': scaleOut,
   soak,
+  steady,
 };

@@ -19,7 +19,9 @@ export type Options = {
   concurrencies?: readonly number[];
   /** For counts: the names of its scenarios; absent: all. */
   only?: readonly string[];
-  /** For counts: whether the figures become those of bench/figures.json. */
+  /** For steady: payments a second. */
+  rates: readonly number[];
+  /** For counts and steady: whether the figures become those of the files in bench/. */
   write: boolean;
 };
 

@@ -1,3 +1,4 @@
+import { askedReplicas } from '../k8s/load-scaling.ts';
 import type { Plan } from './levers.ts';
 import { feeOf, rpcCalls, storedBytes } from './limits.ts';
 import { captures, type Load, reports, settled } from './load.ts';
@@ -36,13 +37,18 @@ const coresOf = ({ site, load }: Plan): Record<string, number> => {
   return cores;
 };
 
-/** Replicas of a service with lanes: owners that are half busy, and a stand-by. */
-const replicasOf = (cores: number): number => Math.max(2, Math.ceil(cores / BUSY) + 1);
+/** Replicas of a service with lanes, as its autoscaler counts them. */
+const replicasOf = ({ site }: Plan, cores: Readonly<Record<string, number>>, service: string): number => {
+  const { min, max } = site.manifests.replicas[service]!;
+  return Math.min(max, Math.max(min, askedReplicas(cores[service]!)));
+};
 
-const memoryOf = ({ site }: Plan, cores: Readonly<Record<string, number>>): number =>
-  Object.entries(site.manifests.replicas).reduce((sum, [name, { min, bytes }]) => {
+const memoryOf = (plan: Plan, cores: Readonly<Record<string, number>>): number =>
+  Object.entries(plan.site.manifests.replicas).reduce((sum, [name, { min, bytes }]) => {
     const isLaned = name === 'settlement' || name === 'chain-submitter';
-    const replicas = isLaned ? replicasOf(cores[name]!) : Math.max(min, Math.ceil((cores[name] ?? 0) / BUSY));
+    const replicas = isLaned
+      ? replicasOf(plan, cores, name)
+      : Math.max(min, Math.ceil((cores[name] ?? 0) / BUSY));
     return sum + replicas * bytes;
   }, 0);
 
@@ -76,7 +82,7 @@ export const needs = (plan: Plan): Need[] => {
     ],
     [
       'replicas of settlement, chain-submitter',
-      `${replicasOf(cores.settlement!)}, ${replicasOf(cores['chain-submitter']!)}`,
+      `${replicasOf(plan, cores, 'settlement')}, ${replicasOf(plan, cores, 'chain-submitter')}`,
       'C',
     ],
     ['memory of the services', bytesText(memoryOf(plan, cores)), 'C'],

@@ -11,6 +11,7 @@ import {
   TLS_FILES,
 } from './bus.ts';
 import { databaseFiles } from './databases.ts';
+import { LANED, scaledObject } from './load-scaling.ts';
 import { type Manifest, manifestsOf } from './manifests.ts';
 import { networkPolicyOf, serverPolicies } from './network.ts';
 import { configOf, environmentOf } from './settings.ts';
@@ -72,6 +73,7 @@ export const clusterFiles = async (): Promise<Record<string, string>> => {
   files[`k8s/components/nats/${RIGHTS_FILE}`] = `# ${HEADER}\n${rights()}`;
   files['k8s/components/nats/routes.yaml'] = yaml([routesPatch()]);
   files['k8s/components/nack/streams.yaml'] = yaml(nackResources());
+  for (const service of LANED) files[`k8s/components/keda/${service}.yaml`] = yaml([scaledObject(service)]);
   files['k8s/components/alerts/rules.yaml'] = yaml([alerts('quittance', GROUPS)]);
   files['k8s/components/server-alerts/rules.yaml'] = yaml([alerts('quittance-servers', SERVER_GROUPS)]);
   files['k8s/components/external-secrets/environment/secrets.yaml'] = yaml(

@@ -140,7 +140,7 @@ const budget = (name: WorkloadName): Manifest => ({
   spec: { maxUnavailable: 1, selector: selector(name), unhealthyPodEvictionPolicy: 'AlwaysAllow' },
 });
 
-const autoscaler = (name: WorkloadName, { replicas }: Workload): Manifest => ({
+const autoscaler = (name: WorkloadName, { replicas, scaling }: Workload): Manifest => ({
   apiVersion: 'autoscaling/v2',
   kind: 'HorizontalPodAutoscaler',
   metadata: { name, labels: labelsOf(name), ...afterSetup },
@@ -151,7 +151,13 @@ const autoscaler = (name: WorkloadName, { replicas }: Workload): Manifest => ({
     metrics: [
       {
         type: 'Resource',
-        resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 70 } },
+        resource: {
+          name: 'cpu',
+          target:
+            scaling === undefined
+              ? { type: 'Utilization', averageUtilization: 70 }
+              : { type: 'AverageValue', averageValue: scaling.cpuOfEach },
+        },
       },
     ],
   },

@@ -8,6 +8,12 @@ export type Workload = {
   /** test/k8s.test.ts derives the same from the code and compares. */
   reaches: readonly Reach[];
   replicas: { min: number; max: number };
+  /**
+   * How an autoscaler without KEDA compares the CPU: the mean of all replicas with the request, or
+   * the sum with so much for each replica, however the load is spread over them. The services with
+   * lanes pack it into few.
+   */
+  scaling?: { cpuOfEach: string };
   resources: { cpu: string; memory: string; memoryLimit: string };
 };
 
@@ -19,12 +25,16 @@ export type Workload = {
  */
 const small = { cpu: '100m', memory: '96Mi', memoryLimit: '256Mi' };
 
+/** Less than with KEDA, which adds a replica that stands by (`./load-scaling.ts`). */
+const LANES_SCALING = { cpuOfEach: '150m' };
+
 const WORKLOADS: Record<ServiceName | 'gateway' | 'webhook', Workload> = {
   gateway: { reaches: ['nats', 'redis'], replicas: { min: 2, max: 6 }, resources: small },
   quote: { reaches: ['nats', 'postgres'], replicas: { min: 2, max: 4 }, resources: small },
   settlement: {
     reaches: ['nats', 'postgres'],
-    replicas: { min: 2, max: 4 },
+    replicas: { min: 2, max: 6 },
+    scaling: LANES_SCALING,
     resources: { cpu: '150m', memory: '96Mi', memoryLimit: '320Mi' },
   },
   wallet: { reaches: ['nats', 'postgres'], replicas: { min: 2, max: 4 }, resources: small },
@@ -34,6 +44,7 @@ const WORKLOADS: Record<ServiceName | 'gateway' | 'webhook', Workload> = {
   'chain-submitter': {
     reaches: ['nats', 'postgres', 'rpc'],
     replicas: { min: 2, max: 6 },
+    scaling: LANES_SCALING,
     resources: { cpu: '200m', memory: '128Mi', memoryLimit: '512Mi' },
   },
   webhook: { reaches: ['nats', 'postgres', 'vendors'], replicas: { min: 2, max: 4 }, resources: small },
