@@ -12,6 +12,7 @@ import { createApi, must } from '../../deploy/local/seed/api.ts';
 import { verifyWebhook } from '../../sdk/src/main.ts';
 import { waitFor, waitUntil } from '../support/base/wait.ts';
 import { answer, type Receiver, startReceiver } from '../support/servers/receiver.ts';
+import { scrape } from '../support/servers/scrape.ts';
 import { runningStack } from '../support/servers/stack.ts';
 
 /**
@@ -73,6 +74,12 @@ test('vendor and payer get the events of a payment, by verified deliveries and b
   // A repeat publishes no event.
   await must(api(`POST /v1/settlements/${settlement_id}/redeem`, redeem), 'redeem again');
   await until(() => toVendor.received.length >= 5 && toConsumer.received.length >= 3);
+  // What the objective of webhooks counts. The page is read until the last delivery is recorded.
+  const { webhook } = stack.metrics;
+  await waitFor(
+    async () => (await scrape(webhook!)).value('quittance_webhook_first_answer_seconds_count') ?? 0,
+    (answered) => answered >= 8,
+  );
 
   const bodies = [await verified(toVendor, vendors), await verified(toConsumer, consumers)] as const;
   const lifecycle = ['settlement.finalized', 'settlement.issued', 'settlement.redeemed'];

@@ -1,4 +1,5 @@
 import { ABSENCE, KNOWN_ENVIRONMENTS, PROCESS_ALARMS } from './absence.ts';
+import { AGES } from './ages.ts';
 import type { Alarm, Recording } from './alarm.ts';
 import { BUDGET_ALARMS, OBJECTIVE_RECORDINGS } from './budgets.ts';
 import { CHAIN } from './chain.ts';
@@ -25,6 +26,7 @@ export const GROUPS: readonly Group[] = [
   { name: 'chain', alarms: Object.entries<Alarm>(CHAIN) },
   { name: 'plumbing', alarms: Object.entries<Alarm>(PLUMBING) },
   { name: 'absence', interval: '15s', alarms: [...PROCESS_ALARMS, ...Object.entries<Alarm>(ABSENCE)] },
+  { name: 'ages', alarms: Object.entries<Alarm>(AGES) },
   { name: 'edge', alarms: Object.entries<Alarm>(EDGE) },
 ];
 

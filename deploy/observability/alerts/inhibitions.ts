@@ -12,5 +12,6 @@ export const INHIBITIONS: readonly Inhibition[] = [
   },
   { by: 'SigningPaused', silences: WAITING, equal: ['environment'] },
   { by: 'ProcessAbsent', silences: ['LanesWithoutOwner'], equal: ['environment', 'service_name'] },
+  { by: 'DrillFailed', silences: ['DrillOld'], equal: ['environment'] },
   { by: 'RecordUnreadable', silences: ['JobFailing'], equal: ['environment', 'service_name'] },
 ];
