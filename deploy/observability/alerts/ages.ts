@@ -12,7 +12,7 @@ const of = (metric: string) => `${metric}{environment="test"}`;
 const IN = { environment: 'test' };
 const alive = { [`quittance_build_info${'{environment="test",service_name="settlement"}'}`]: '1x20000' };
 
-/** Alarms about what must happen again and again: copies, their trial, the comparison of the books. */
+/** Alarms about what must happen regularly: copies, their trial, the comparison of the books. */
 export const AGES = {
   BackupOld: {
     severity: 'page',
