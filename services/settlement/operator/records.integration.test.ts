@@ -176,6 +176,29 @@ test('an account has its payments and declines, its vendor the sales, and since 
   expect(await list(newId('acct'))).toEqual([]);
 });
 
+test('a look at a payment needs a ticket, and is one at its payer and at its vendor, once for each command', async () => {
+  const payer = consumer();
+  const { settlementId } = await paid(payer);
+  const refused = call(operator, settlement, 'findRecords', { ids: [settlementId], attempts: [] });
+  expect(await outcome(refused)).toBe('validation_error');
+  const inspectionsOf = (target: string) =>
+    call(operator, settlement, 'listOperatorActions', { limit: 200, target });
+  expect(await inspectionsOf(payer.account_id)).toEqual([]);
+  const [before] = await inspectionsOf(vendor.account_id);
+
+  const own = { ticket: 'ticket 9', inspection_id: crypto.randomUUID() };
+  for (const ids of [[settlementId], [newId('stl')], [settlementId]])
+    await call(operator, settlement, 'findRecords', { ids, attempts: [], inspection: own });
+  const seen = [{ action: 'account.inspect', reason: 'ticket 9', after: { what: 'records of an object' } }];
+  expect(await inspectionsOf(payer.account_id)).toMatchObject(seen);
+  const [newest] = await inspectionsOf(vendor.account_id);
+  expect(newest).toMatchObject(seen[0]!);
+  expect(newest!.action_id).not.toBe(before?.action_id);
+  expect(await call(operator, settlement, 'verifyOperatorActions', { known: null })).toMatchObject({
+    broken_at: null,
+  });
+});
+
 test('a payment that expired without a redeem has a time and a state of then', async () => {
   const { settlementId } = await paid(consumer());
   await admin.query(

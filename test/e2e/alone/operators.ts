@@ -64,6 +64,34 @@ export const operators = (stack: () => RunningStack): void =>
         }),
       );
 
+    type Status = { missing: string[]; unread: string[]; failed: string[]; queues: { known: boolean }[] };
+    const status = async () => {
+      const { code, out, err } = await ops('status', '--json');
+      return { code, err, ...(JSON.parse(out) as Status) };
+    };
+
+    test('status is one screen of the figures of the metrics, and names a service that hangs', async () => {
+      expect(await status()).toMatchObject({ code: 0, missing: [], unread: [], failed: [] });
+      expect((await status()).queues.map(({ known }) => known)).toEqual(Array(6).fill(true));
+      const { code, out } = await ops('status');
+      const lines = out.trimEnd().split('\n');
+      expect([code, lines.length < 24, lines.filter((line) => line.length > 120)]).toEqual([0, true, []]);
+      expect(out).toMatch(/^lanes +settlement 16\/16 by 1 of 2, chain-submitter 16\/16 by 1 of 1$/m);
+      expect(out).toMatch(/^fee payers +\d+\.\d{4} SOL, /m);
+      expect(out).toMatch(/^readiness +all 8 programs answer$/m);
+
+      const pid = running.stack.processes.webhook!;
+      process.kill(pid, 'SIGSTOP');
+      try {
+        const hanging = await status();
+        expect(hanging).toMatchObject({ code: 1, missing: ['webhook'], failed: [] });
+        expect((await ops('status')).out).toMatch(/no answer from webhook/);
+      } finally {
+        process.kill(pid, 'SIGCONT');
+      }
+      await waitFor(status, (one) => one.code === 0);
+    });
+
     test('a frozen vendor: within 2 s no gateway accepts new work, paid settlements are delivered, and unfreezing restores everything', async () => {
       const accountId = vendor.signIn.account.account_id;
       const [paidQuote, openQuote] = [await quoteOf(api(), vendor), await quoteOf(api(), vendor)];
