@@ -119,6 +119,7 @@ create table preparations (
 );
 CREATE INDEX preparations_creating ON preparations USING btree (creates) WHERE ((status = 'open'::text) AND (creates IS NOT NULL));
 CREATE UNIQUE INDEX preparations_one_open ON preparations USING btree (owner) WHERE ((status = 'open'::text) AND (kind = 'delegation'::text));
+CREATE INDEX preparations_open ON preparations USING btree (expires_at) WHERE (status = 'open'::text);
 
 create table reconcile_checkpoints (
   account text collate "C" not null,

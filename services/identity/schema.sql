@@ -24,6 +24,7 @@ create table accounts (
 );
 CREATE UNIQUE INDEX accounts_by_email ON accounts USING btree (email) WHERE (closed_at IS NULL);
 CREATE INDEX accounts_by_status ON accounts USING btree (account_id) WHERE ((frozen_at IS NOT NULL) OR (limit_factor > 1));
+CREATE INDEX accounts_closed_by_email ON accounts USING btree (email) WHERE ((closed_at IS NOT NULL) AND (erased_at IS NULL));
 CREATE INDEX accounts_to_erase ON accounts USING btree (erase_at) WHERE ((closed_at IS NOT NULL) AND (erased_at IS NULL));
 
 create table delegates (

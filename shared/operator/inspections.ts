@@ -24,11 +24,11 @@ const recordInspection = (
 ) =>
   db.query(sql.typeAlias('void')`
     insert into operator_actions (actor, action, target, reason, before, after)
-    select ${actor}, ${INSPECT}, target, ${inspection.ticket}, 'null',
+    select ${actor}, ${INSPECT}, shown.target, ${inspection.ticket}, 'null',
       jsonb_build_object('inspection_id', ${inspection.inspection_id}::text, 'what', ${what}::text)
-    from unnest(${sql.array(targets, 'text')}) as target
+    from unnest(${sql.array(targets, 'text')}) as shown(target)
     where not exists (select from operator_actions a
-      where a.target = target and a.action = ${INSPECT} and a.after ->> 'inspection_id' = ${inspection.inspection_id})`);
+      where a.target = shown.target and a.action = ${INSPECT} and a.after ->> 'inspection_id' = ${inspection.inspection_id})`);
 
 /**
  * A handler that shows something about persons: it needs a ticket, and records the look before it

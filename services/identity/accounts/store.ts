@@ -148,7 +148,12 @@ export const findAccountStatuses = (
     with found as (
       select account_id, 'account' as matched, account_id as id,
         case when erased_at is not null then 'erased' when closed_at is not null then 'closed' else 'open' end as state
-      from accounts where account_id = ${text} or email = ${text}
+      from (
+        select * from accounts where account_id = ${text}
+        -- Each part has an index. A closed account keeps its address until it is erased.
+        union all select * from accounts where email = ${text} and closed_at is null
+        union all select * from accounts where email = ${text} and closed_at is not null and erased_at is null
+      ) as named
       union all
       select account_id, 'service', service_id::text, status from services where service_id = ${serviceId}::uuid
       union all

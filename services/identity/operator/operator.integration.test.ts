@@ -212,6 +212,11 @@ test('a look at an account needs a ticket, is a row of the chain once for each c
     row('jane', 'search'),
   ]);
 
+  // The same command shows another account, too.
+  const another = await newAccount();
+  await call(operator, identity, 'getAccountStatus', { account_id: another.accountId, inspection });
+  expect(await inspectionsOf(another.accountId)).toEqual([row('jane', 'status')]);
+
   const before = (await inspectionsOf('nobody')).length;
   await call(operator, identity, 'findAccounts', {
     text: 'not-a-customer@example.com',
