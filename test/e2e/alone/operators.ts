@@ -353,7 +353,7 @@ export const operators = (stack: () => RunningStack): void =>
         actor: string;
       }[];
       expect(audit.every(({ actor }) => actor === 'jane')).toBe(true);
-      const changes = audit.filter(({ action }) => action !== 'look');
+      const changes = audit.filter(({ action }) => action !== 'account.inspect');
       expect(changes.map(({ service, action }) => `${service} ${action}`).reverse()).toEqual([
         'identity account.freeze',
         'identity account.unfreeze',
