@@ -74,6 +74,7 @@ const COLUMNS: Readonly<Record<string, Column>> = {
     indexes: {
       preparations_one_open: preparations.from('replace'),
       preparations_creating: preparations.from('submit'),
+      preparations_open: preparations.from('submit'),
     },
   },
   'funding.deposits.status': { states: deposits.states },

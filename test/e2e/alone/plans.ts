@@ -141,7 +141,8 @@ export const plans = (stack: () => RunningStack): void =>
       );
       // A preparation of each wallet, as an installation has them.
       await db.query(`insert into wallet.preparations
-        select (jsonb_populate_record(p, jsonb_build_object('preparation_id', 'prep_seed' || w.i, 'wallet_id', w.wallet_id))).*
+        select (jsonb_populate_record(null::wallet.preparations, to_jsonb(p) ||
+          jsonb_build_object('preparation_id', 'prep_seed' || w.i, 'wallet_id', w.wallet_id))).*
         from (select * from wallet.preparations where status in ('confirmed', 'finalized') limit 1) as p,
           (select wallet_id, row_number() over () as i from wallet.wallets) as w`);
       await db.query('analyze wallet.preparations');

@@ -110,4 +110,4 @@ export const cancelPreparation = async (db: Db, preparationId: string): Promise<
 /** Messages of open preparations, as long as they can be submitted. */
 export const listOpenMessages = (db: Db): Promise<readonly Buffer[]> =>
   db.anyFirst(sql.type(z.object({ bytes: z.instanceof(Buffer) }))`
-    select message as bytes from preparations where status = 'open' and expires_at > app_now()`);
+    select message as bytes from preparations where ${state.isFrom('submit')} and expires_at > app_now()`);
