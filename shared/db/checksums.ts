@@ -13,12 +13,16 @@ export const CHECKSUMS: Readonly<Record<string, string>> = {
     '35f74fe12b2cc5234521784cb3a954d8b11b7d3fbd657d59c1aadd71411efb4a',
   'services/chain-submitter/migrations/0004_lost_records.sql':
     'bd3ad132a77b7b208717b082cbef740e9db7e65e0033be1eba437d339db1cfd4',
+  'services/chain-submitter/migrations/0005_open_preparations.sql':
+    '236848f50ecf56e5edfa31ed6812ed7edba3ce7a9c26fff050fa24145cc3facd',
   'services/funding/migrations/0001_initial.sql':
     '26ea9b6bbbc65b22ed38a8c34b1d745458dafd2e30017f94ddefa1fccb19745e',
   'services/funding/migrations/0002_deposits_with_a_problem.sql':
     '4d65157e8fb5df9555633a797bfdd29b29ab776a9c44519f659edb805e9fe846',
   'services/identity/migrations/0001_initial.sql':
     'd376ba91f5fb01cc0fdd6a4a24cf19bb9668cd5560186a3ccd8ab2eee7ce0389',
+  'services/identity/migrations/0002_closed_by_email.sql':
+    '2d31ad9c2d0934d446ffa3bdca47a7d833af015c3576a23d06b6ef2700524e40',
   'services/quote/migrations/0001_initial.sql':
     'ef74a51347fea02ad9f90d26323910725900065a5b4472b28fe061aeb9f29037',
   'services/settlement/migrations/0001_initial.sql':
