@@ -28,7 +28,7 @@ const nameAt = (at: Date): string =>
     .replaceAll(':', '-');
 
 /** The complete copies of a folder, the oldest first. */
-export const copiesIn = (folder: string): string[] =>
+const copiesIn = (folder: string): string[] =>
   readdirSync(folder)
     .filter((name) => COPY.test(name) && existsSync(path.join(folder, name, MANIFEST)))
     .sort();

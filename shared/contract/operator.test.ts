@@ -38,6 +38,7 @@ const NEEDS: Readonly<Record<string, 'nothing' | 'ticket' | 'reason'>> = {
   listUnsignedPayments: 'nothing',
   getUnsignedPayment: 'nothing',
   endUnsignedPayment: 'reason',
+  listBackupRuns: 'nothing',
   listFailures: 'nothing',
   listUndelivered: 'nothing',
   // chain-submitter

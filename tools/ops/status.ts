@@ -217,6 +217,19 @@ const lagOf = (reader: Reader): string => {
   ].join(', ');
 };
 
+const agoOf = (seconds: number | undefined, none: string): string =>
+  seconds === undefined ? none : `${spanText(seconds)} ago`;
+
+const backupOf = (reader: Reader): string => {
+  const drill = reader.of('quittance_restore_drill_ok');
+  const drilled = agoOf(reader.of('quittance_restore_drill_age_seconds'), 'never');
+  return [
+    `copy ${agoOf(reader.of('quittance_backup_age_seconds'), 'none is recorded')}`,
+    `log archived ${agoOf(reader.of('quittance_archive_age_seconds'), 'never')}`,
+    `drill ${drilled}${drill === 0 ? ', the last one failed' : ''}`,
+  ].join(', ');
+};
+
 const reconcileOf = (reader: Reader): string => {
   const age = reader.of('quittance_reconcile_age_seconds');
   if (age === undefined) return 'no run is recorded: npm run ops -- reconcile';
@@ -246,6 +259,7 @@ const linesOf = (found: Found, gaps: Gaps) => {
       shares(reader.highest('quittance_budget_used_ratio', ({ labels }) => labels.budget ?? '')),
     ],
     ['fee payers', solText(solOf(found))],
+    ['backup', backupOf(reader)],
     ['reconcile', reconcileOf(reader)],
     ['alarms', alarmsText(alarms)],
   ] as const;

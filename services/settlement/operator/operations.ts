@@ -4,6 +4,7 @@ import { type EndUnsignedDeps, endUnsignedPayment } from './end-unsigned-payment
 import { getCaps } from './get-caps.ts';
 import { getIntake } from './get-intake.ts';
 import { getUnsignedPayment } from './get-unsigned-payment.ts';
+import { listBackupRuns } from './list-backup-runs.ts';
 import { listFailures } from './list-failures.ts';
 import { listReplicas } from './list-replicas.ts';
 import { listUndelivered } from './list-undelivered.ts';
@@ -17,6 +18,7 @@ type Deps = Pick<Records, 'relay'> & EndUnsignedDeps & { caps: HourlyCaps };
 export const operatorOperations = (deps: Deps) => ({
   getCaps: getCaps(deps),
   listReplicas: listReplicas(deps),
+  listBackupRuns: listBackupRuns(deps),
   listFailures: listFailures(deps),
   listUndelivered: listUndelivered(deps),
   getIntake: getIntake(deps),

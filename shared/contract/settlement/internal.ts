@@ -23,6 +23,7 @@ import { Activity } from '../quote.ts';
 import { listSentEvents } from '../sent-events.ts';
 import { internalOperation, operatorOperation } from '../service.ts';
 import { Approval, ApprovalId } from './approvals.ts';
+import { backupOperations } from './backups.ts';
 import { payment } from './events.ts';
 import { failureOperations } from './failures.ts';
 import { ChainStatus, SettlementStatus } from './status.ts';
@@ -238,6 +239,7 @@ export const internal = {
   }),
   ...unsignedOperations,
   ...failureOperations,
+  ...backupOperations,
   ...operatorOperations,
   listSentEvents: listSentEvents(['identity', 'quote', 'wallet', 'webhook']),
   getAccountActivity: accountActivityOperation,
