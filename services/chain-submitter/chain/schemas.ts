@@ -70,8 +70,9 @@ export const FinalizedTransactionJson = FinalizedTransaction.nullable();
 const Meta = z.object({
   err: ErrorJson,
   fee: z.int().min(0).nullish(),
-  preBalances: z.array(z.int().min(0)).nullish(),
-  postBalances: z.array(z.int().min(0)).nullish(),
+  // Balances of others may be no safe integers: a faucet has 10^18 lamports.
+  preBalances: z.array(z.number().min(0)).nullish(),
+  postBalances: z.array(z.number().min(0)).nullish(),
   preTokenBalances: z.array(Balance).nullish(),
   postTokenBalances: z.array(Balance).nullish(),
 });
