@@ -39,10 +39,12 @@ const SMALL: Readonly<Record<string, string>> = {
   settings: 'one row',
   intake: 'one row',
   stream_position: 'one row',
+  record_checks: 'one row',
   lanes: 'a row for each lane',
   replicas: 'a row for each replica',
   workers: 'a row for each replica',
   restores: 'a row for each restore',
+  lost_records: 'a row for each restore',
   outbox: 'what is published is deleted',
   reveal_links: 'deleted after a quarter of an hour',
 };
