@@ -43,6 +43,29 @@ test('with NACK there is no job for the bus, and a resource for each of its stre
   expect(allowedFlows(objects)).toContain('nack-system → quittance-test/nats:4222');
 });
 
+test('live archives its database, and cannot be applied before the archive has a place', () => {
+  const objects = render('live');
+  const find = (wanted: string) => objects.filter(({ kind }) => kind === wanted);
+  const [store] = find('ObjectStore');
+  const plugin = 'barman-cloud.cloudnative-pg.io';
+  expect(store!.spec).toMatchObject({
+    retentionPolicy: expect.stringMatching(/^\d+d$/),
+    configuration: {
+      // The plugin's definition has a minLength of 1.
+      destinationPath: '',
+      data: { encryption: 'aws:kms' },
+      wal: { encryption: 'aws:kms' },
+    },
+  });
+  for (const { spec } of find('Cluster'))
+    expect(spec.plugins).toEqual([
+      { name: plugin, isWALArchiver: true, parameters: { barmanObjectName: store!.metadata.name } },
+    ]);
+  expect(find('ScheduledBackup').map(({ spec }) => [spec.cluster.name, spec.method])).toEqual(
+    find('Cluster').map(({ metadata }) => [metadata.name, 'plugin']),
+  );
+});
+
 test('with the component backup, its jobs reach the database and two of them the chain, and nothing else', () => {
   const objects = renderWith('single-node', 'quittance', ['backup', 'release']);
   const jobs = objects.filter(({ kind }) => kind === 'CronJob');

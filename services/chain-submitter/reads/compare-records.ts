@@ -159,12 +159,17 @@ const createSearch = (deps: Deps) => {
   };
 
   return async (unknown: readonly Listed[]): Promise<{ signature: string; feePayer: string } | null> => {
+    // All are read before one that cannot be read ends the comparison: each has its minute at once.
+    const failures: Error[] = [];
     for (let at = 0; at < unknown.length; at += READ_AT_ONCE) {
       const some = unknown.slice(at, at + READ_AT_ONCE);
-      const payers = await Promise.all(some.map(({ signature }) => ownPayerOf(signature)));
-      const index = payers.findIndex((payer) => payer !== null);
-      if (index >= 0) return { signature: some[index]!.signature, feePayer: payers[index]! };
+      const answers = await Promise.allSettled(some.map(({ signature }) => ownPayerOf(signature)));
+      for (const [index, answer] of answers.entries()) {
+        if (answer.status === 'rejected') failures.push(answer.reason as Error);
+        else if (answer.value !== null) return { signature: some[index]!.signature, feePayer: answer.value };
+      }
     }
+    if (failures.length > 0) throw failures[0]!;
     return null;
   };
 };

@@ -13,16 +13,19 @@ const PACKAGES: Record<string, string> = {
   'postgresql.cnpg.io': '@kubernetes-models/cloudnative-pg',
   'monitoring.coreos.com': '@kubernetes-models/prometheus-operator',
 };
-const NACK = 'jetstream.nats.io';
+/** Groups without a package: their types are here. */
+const OWN: Record<string, string> = {
+  'jetstream.nats.io': './nack.ts',
+  'barmancloud.cnpg.io': './barman.ts',
+};
 
 /** The API group of an object, empty for the core. */
 export const groupOf = ({ apiVersion }: Pick<Rendered, 'apiVersion'>): string =>
   apiVersion.split('/').slice(0, -1).join('/');
 /** The module that has an object's type, as test/support/k8s imports it. */
 const moduleOf = (object: Pick<Rendered, 'apiVersion' | 'kind'>): string =>
-  groupOf(object) === NACK
-    ? './nack.ts'
-    : `${PACKAGES[groupOf(object)] ?? 'kubernetes-models'}/${object.apiVersion}/${object.kind}`;
+  OWN[groupOf(object)] ??
+  `${PACKAGES[groupOf(object)] ?? 'kubernetes-models'}/${object.apiVersion}/${object.kind}`;
 
 const file = path.join(root, 'test/support/k8s/objects.ts');
 const options: ts.CompilerOptions = {
@@ -77,7 +80,7 @@ type Model = new (object: Rendered) => { validate: () => void };
 export const formatErrors = async (objects: readonly Rendered[]): Promise<string[]> => {
   const errors: string[] = [];
   for (const object of objects) {
-    if (groupOf(object) === NACK) continue;
+    if (groupOf(object) in OWN) continue;
     const models = (await import(moduleOf(object))) as Record<string, Model>;
     try {
       new models[object.kind]!(object).validate();
