@@ -9,7 +9,7 @@ const HEAD = [
   'answered',
   'refused',
   'unavailable',
-  'answered',
+  'last answer',
   'behind',
   'last failure',
 ];
