@@ -10,6 +10,7 @@ import {
   type Vendor,
 } from '../../deploy/local/seed/actors.ts';
 import { createApi, must } from '../../deploy/local/seed/api.ts';
+import { destinationOf } from '../../shared/bus/hand-over.ts';
 import { SERVICE_NAMES } from '../../shared/contract/service.ts';
 import { METRICS, type MetricName } from '../../shared/lib/telemetry/metrics-catalog.ts';
 import { chainOf } from '../support/servers/chain.ts';
@@ -133,9 +134,14 @@ test('one payment, its repeat, its redeem and one failed payment are counted by 
       error_type: 'insufficient_funds',
     }),
   ).toBeGreaterThanOrEqual(1);
+  // The outcome is handed over to the replica that waits for it.
   expect(
     after.value('quittance_message_process_duration_seconds_count', {
-      messaging_destination_name: 'evt.chain-submitter.settleProgressed',
+      messaging_destination_name: destinationOf({
+        service: 'settlement',
+        name: 'settleProgressed',
+        receiver: '',
+      }),
     }),
   ).toBeGreaterThanOrEqual(1);
 });
