@@ -199,12 +199,12 @@ export const createSnapshot = async (databases: Databases) => {
       return found;
     },
     /**
-     * Waits until the account's payments and test funds are final. From then on no background job
-     * changes the account.
+     * Waits until the account's payments and test funds are final, and their costs are read. From
+     * then on no background job changes the account.
      */
     untilQuiet: async (accountId: string): Promise<void> => {
       const isQuiet = async () => {
-        const [paid, funded, events] = await Promise.all([
+        const [paid, funded, unread, events] = await Promise.all([
           pool.query<{ id: string; is_final: boolean }>(
             `select settlement_id as id, chain_status = 'finalized' as is_final
              from settlement.settlements where account_id = $1`,
@@ -213,6 +213,7 @@ export const createSnapshot = async (databases: Databases) => {
           pool.query("select from funding.dev_funds where account_id = $1 and status <> 'finalized'", [
             accountId,
           ]),
+          pool.query('select from chain_submitter.unread_costs where account_id = $1', [accountId]),
           pool.query<{ id: string }>(
             `select object_id as id from webhook.events
              where $1 in (account_id, other_account_id) and type = 'settlement.finalized'`,
@@ -220,7 +221,10 @@ export const createSnapshot = async (databases: Databases) => {
           ),
         ]);
         const known = new Set(events.rows.map(({ id }) => id));
-        return funded.rowCount === 0 && paid.rows.every(({ id, is_final }) => is_final && known.has(id));
+        return (
+          [funded, unread].every(({ rowCount }) => rowCount === 0) &&
+          paid.rows.every(({ id, is_final }) => is_final && known.has(id))
+        );
       };
       await waitUntil(isQuiet, { everyMs: 100 });
     },
