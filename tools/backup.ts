@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline/promises';
 import { z } from 'zod';
 import { flag, readCommandLine, text } from '../deploy/local/processes/command-line.ts';
 import type { Stack } from '../deploy/local/stack/stack-file.ts';
+import { rpcUrlsIn } from '../shared/backup/chain.ts';
 import { drill } from '../shared/backup/drill.ts';
 import { dump } from '../shared/backup/dump.ts';
 import { finishRestore, planFinish, restore } from '../shared/backup/restore.ts';
@@ -24,8 +25,6 @@ const databasesOfStack = (): Databases => {
     throw new Refusal(`no stack is running (${file}): start one, or set ${ADMIN_SETTING}`);
   }
 };
-
-const urlsOf = (setting = ''): string[] => setting.split(',').flatMap((url) => url.trim() || []);
 
 const timeOf = (typed: string | undefined): Date | null => {
   if (typed === undefined) return null;
@@ -60,7 +59,7 @@ const dumpInto = async (folder: string): Promise<number> => {
 const drillIn = async (folder: string): Promise<number> => {
   const databases = databasesOfCaller();
   const { copy, rows, payments } = await recorded(databases, 'drill', () =>
-    drill(databases, folder, { rpcUrls: urlsOf(SOLANA_RPC_URLS) }),
+    drill(databases, folder, { rpcUrls: rpcUrlsIn(SOLANA_RPC_URLS ?? '') }),
   );
   const compared = payments === null ? 'the chain was not asked' : `${payments} payments are on the chain`;
   console.log(`${copy} is good: ${rows} rows, ${compared}`);
@@ -105,7 +104,7 @@ payments with the chain, while the services run.`,
   if (!SOLANA_RPC_URLS) throw new Refusal('restore requires SOLANA_RPC_URLS: set it');
   if (values.reason === undefined) throw new Refusal('--reason is missing: it is recorded with the change');
   const run = {
-    rpcUrls: urlsOf(SOLANA_RPC_URLS),
+    rpcUrls: rpcUrlsIn(SOLANA_RPC_URLS),
     signed: {
       actor: restoreFields.actor.parse(values.actor),
       reason: restoreFields.reason.parse(values.reason),

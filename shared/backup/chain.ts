@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
+import { Refusal } from '../lib/refusal.ts';
 
 const POLL_EVERY_MS = 1000;
 const REPORT_EVERY = 10;
@@ -51,12 +52,21 @@ const createProvider = (url: string, number: number) => {
 };
 
 /**
+ * The providers of a setting, none of an empty one. An empty place between commas stays, so that it
+ * fails as a provider that does not answer.
+ */
+export const rpcUrlsIn = (setting: string): string[] =>
+  setting.trim() === '' ? [] : setting.split(',').map((url) => url.trim());
+
+/**
  * Waits until no transaction that was signed before this call can be included. chain-submitter must
  * be stopped. A restored database may lack transactions that chain-submitter had sent. Only this
  * wait proves that they have expired: by block height on every provider, not by a clock
  * (docs/design/settle.md, rule 11).
+ * @throws Refusal without a provider, because nothing would be proven
  */
 export const startWaiting = async (urls: readonly string[]) => {
+  if (urls.length === 0) throw new Refusal('SOLANA_RPC_URLS names no provider: set it');
   const providers = urls.map((url, index) => createProvider(url, index + 1));
   // The highest of all, because a provider may lag behind the one that gave chain-submitter its
   // last blockhash.

@@ -1,6 +1,7 @@
 // A job that proves the newest copy of the job `backup`: it restores it into a scratch database,
 // counts its rows, and compares its newest payments with the chain (docs/operations.md, Backup).
 import { z } from 'zod';
+import { rpcUrlsIn } from '../backup/chain.ts';
 import { drill } from '../backup/drill.ts';
 import { recorded } from '../backup/runs.ts';
 import { loadDatabases } from '../db/databases.ts';
@@ -15,7 +16,7 @@ const { BACKUPS_FOLDER, SOLANA_RPC_URLS } = loadConfig(
   }),
 );
 
-const rpcUrls = SOLANA_RPC_URLS.split(',').flatMap((url) => url.trim() || []);
+const rpcUrls = rpcUrlsIn(SOLANA_RPC_URLS);
 try {
   const drilled = await recorded(databases, 'drill', () => drill(databases, BACKUPS_FOLDER, { rpcUrls }));
   console.log(JSON.stringify({ msg: 'the newest copy was restored and compared', ...drilled }));

@@ -2,6 +2,7 @@
 // TAKEN_AT, finishes what another tool has restored. Services must be stopped (docs/operations.md,
 // Backup).
 import { z } from 'zod';
+import { rpcUrlsIn } from '../backup/chain.ts';
 import { folderOfCopy } from '../backup/copies.ts';
 import { finishRestore, planFinish, restore } from '../backup/restore.ts';
 import { restoreFields } from '../contract/operator.ts';
@@ -26,7 +27,7 @@ const { SOLANA_RPC_URLS, BACKUPS_FOLDER, BACKUP, TAKEN_AT, ACTOR, REASON } = loa
 
 const say = (line: string): void => console.log(JSON.stringify({ msg: line.trim() }));
 const run = {
-  rpcUrls: SOLANA_RPC_URLS.split(',').map((url) => url.trim()),
+  rpcUrls: rpcUrlsIn(SOLANA_RPC_URLS),
   signed: { actor: ACTOR, reason: REASON },
   print: say,
 };
