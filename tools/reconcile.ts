@@ -80,7 +80,7 @@ const compareFrom = async (
  * beginning.
  */
 const compareAll = async (place: Place, all: EveryDatabase, fromStart: boolean): Promise<Comparison> => {
-  const query: Query = async (text) => (await all.query(text)).rows;
+  const query: Query = async (text, values) => (await all.query(text, values)).rows;
   const chain = chainAt(place.rpcUrl, place.mint);
   const kept = fromStart ? [] : [...(await readCheckpoints(all)).values()];
   const trusted = new Map((await chain.stillThere(kept)).map((each) => [each.account, each]));

@@ -185,36 +185,44 @@ export const chainAt = (rpcUrl: string, mintAddress: string) => {
       : AccountLayout.decode(info.data).amount;
   };
 
-  /** As `walk`, for the lamports of an account. */
-  const walkLamports = async (from: Checkpoint): Promise<LamportsHistory> => {
+  /** What changed an account since its checkpoint, until its balance is the sum of the changes. */
+  const walk = async (
+    from: Checkpoint,
+    {
+      failed,
+      read,
+      deltaOf,
+    }: {
+      failed: boolean;
+      read: (account: PublicKey) => Promise<bigint>;
+      deltaOf: (one: Included) => bigint;
+    },
+  ) => {
     const account = new PublicKey(from.account);
     for (let attempt = 1; ; attempt++) {
-      const listed = await listAfter(connection, account, from.signature, { failed: true });
+      const listed = await listAfter(connection, account, from.signature, { failed });
       const all = await inParallel(listed, included);
-      const balance = BigInt(await connection.getBalance(account));
-      const unexplained = all.reduce(
-        (left, { lamportsOf }) => left - lamportsOf(from.account),
-        balance - from.balance,
-      );
+      const balance = await read(account);
+      const unexplained = all.reduce((left, one) => left - deltaOf(one), balance - from.balance);
+      // A remaining difference is reported: the node does not store the whole history.
       if (unexplained === 0n || attempt === WALKS) return { balance, included: all, unexplained };
     }
   };
 
-  const walk = async (from: Checkpoint): Promise<History> => {
-    const { account: address } = from;
-    const account = new PublicKey(address);
-    for (let attempt = 1; ; attempt++) {
-      const all = await inParallel(await listAfter(connection, account, from.signature), included);
-      const moving = all.filter(({ deltas }) => (deltas.get(address) ?? 0n) !== 0n);
-      const balance = await balanceOf(account);
-      const sum = moving.reduce((total, { deltas }) => total + deltas.get(address)!, from.balance);
-      // A remaining difference is reported: the node does not store the whole history.
-      if (sum === balance || attempt === WALKS) return { account: address, balance, included: moving, from };
-    }
+  const historyOf = async (from: Checkpoint): Promise<History> => {
+    const deltaOf = ({ deltas }: Included) => deltas.get(from.account) ?? 0n;
+    const { balance, included: all } = await walk(from, { failed: false, read: balanceOf, deltaOf });
+    return { account: from.account, balance, included: all.filter((one) => deltaOf(one) !== 0n), from };
   };
+  const lamportsHistory = (from: Checkpoint): Promise<LamportsHistory> =>
+    walk(from, {
+      failed: true,
+      read: async (account) => BigInt(await connection.getBalance(account)),
+      deltaOf: ({ lamportsOf }) => lamportsOf(from.account),
+    });
 
   return {
-    lamportsHistory: walkLamports,
+    lamportsHistory,
     tokenAccount: (owner: string): string =>
       getAssociatedTokenAddressSync(mint, new PublicKey(owner), true).toBase58(),
     /**
@@ -223,7 +231,7 @@ export const chainAt = (rpcUrl: string, mintAddress: string) => {
      */
     stillThere: (checkpoints: readonly Checkpoint[]) => listStillThere(connection, checkpoints),
     /** The histories of accounts since their checkpoints, in their order. */
-    histories: (from: readonly Checkpoint[]): Promise<History[]> => inParallel(from, walk),
+    histories: (from: readonly Checkpoint[]): Promise<History[]> => inParallel(from, historyOf),
     /** How many transactions were read. */
     transactionsRead: (): number => transactions.size,
   };

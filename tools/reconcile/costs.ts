@@ -33,11 +33,13 @@ type Recorded = { fee: bigint; rent: bigint } | 'unread';
 const recordedOf = async (query: Query, signatures: readonly string[]): Promise<Map<string, Recorded>> => {
   const found = new Map<string, Recorded>();
   for (let at = 0; at < signatures.length; at += COMPARED_AT_ONCE) {
-    const some = signatures.slice(at, at + COMPARED_AT_ONCE).map((each) => `'${each}'`);
+    // Bound as a value, because a provider of the chain has named them.
+    const some = signatures.slice(at, at + COMPARED_AT_ONCE);
     // A payment to a vendor of this deployment has two intents, and the cost is of one of them.
     const rows = await query(
       `select signature, max(fee_lamports)::text as fee, max(rent_lamports)::text as rent
-       from chain_submitter.transactions where signature in (${some.join()}) group by signature`,
+       from chain_submitter.transactions where signature = any($1::text[]) group by signature`,
+      [some],
     );
     for (const { signature, fee, rent } of rows as Record<string, string | null>[])
       found.set(signature!, fee == null ? 'unread' : { fee: BigInt(fee), rent: BigInt(rent!) });

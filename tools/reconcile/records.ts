@@ -32,7 +32,7 @@ export type Transfer = {
 /** The source of payments to vendors that do not use Quittance. */
 export const OUTGOING_PAYMENT = 'outgoing payment';
 
-export type Query = (text: string) => Promise<Record<string, unknown>[]>;
+export type Query = (text: string, values?: unknown[]) => Promise<Record<string, unknown>[]>;
 type Places = { environment: string; feeWallet: string; tokenAccount: (owner: string) => string };
 
 const stateOf = (status: unknown): Transfer['state'] => {
