@@ -57,20 +57,13 @@ export const collectBackups = (pool: Pool): GaugeCollector => ({
   ],
   collect: async () => {
     const { backup_age, archive_age, drill_age, drill_ok } = await getBackupAges(pool);
-    return [
-      ...(backup_age === null
-        ? []
-        : [{ metric: 'quittance_backup_age_seconds' as const, value: backup_age }]),
-      ...(archive_age === null
-        ? []
-        : [{ metric: 'quittance_archive_age_seconds' as const, value: archive_age }]),
-      ...(drill_age === null
-        ? []
-        : [{ metric: 'quittance_restore_drill_age_seconds' as const, value: drill_age }]),
-      ...(drill_ok === null
-        ? []
-        : [{ metric: 'quittance_restore_drill_ok' as const, value: drill_ok ? 1 : 0 }]),
-    ];
+    const found = [
+      ['quittance_backup_age_seconds', backup_age],
+      ['quittance_archive_age_seconds', archive_age],
+      ['quittance_restore_drill_age_seconds', drill_age],
+      ['quittance_restore_drill_ok', drill_ok === null ? null : Number(drill_ok)],
+    ] as const;
+    return found.flatMap(([metric, value]) => (value === null ? [] : [{ metric, value }]));
   },
 });
 
