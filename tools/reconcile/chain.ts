@@ -42,10 +42,10 @@ export type Checkpoint = {
 export type History = { account: string; balance: bigint; included: Included[]; from: Checkpoint };
 
 /**
- * What changed the lamports of an account since the checkpoint, newest first. `unexplained`: the
+ * What changed a balance of an account since the checkpoint, newest first. `unexplained`: the
  * node lacks some of the history.
  */
-type LamportsHistory = { balance: bigint; included: Included[]; unexplained: bigint };
+type BalanceHistory = { balance: bigint; included: Included[]; unexplained: bigint };
 
 const SYSTEM_PROGRAM = SystemProgram.programId.toBase58();
 const PAGE = 1000;
@@ -161,6 +161,31 @@ const listStillThere = async (
   return found.flat();
 };
 
+type Walk = {
+  connection: Connection;
+  included: (listed: Listed) => Promise<Included>;
+  /** Also transactions that failed. */
+  failed: boolean;
+  read: (account: PublicKey) => Promise<bigint>;
+  deltaOf: (one: Included) => bigint;
+};
+
+/** What changed an account since its checkpoint, until its balance is the sum of the changes. */
+const walk = async (
+  from: Checkpoint,
+  { connection, included, failed, read, deltaOf }: Walk,
+): Promise<BalanceHistory> => {
+  const account = new PublicKey(from.account);
+  for (let attempt = 1; ; attempt++) {
+    const listed = await listAfter(connection, account, from.signature, { failed });
+    const all = await inParallel(listed, included);
+    const balance = await read(account);
+    const unexplained = all.reduce((left, one) => left - deltaOf(one), balance - from.balance);
+    // A remaining difference is reported: the node does not store the whole history.
+    if (unexplained === 0n || attempt === WALKS) return { balance, included: all, unexplained };
+  }
+};
+
 /** Reads the chain by plain RPC at confirmed commitment, independent of the services' code. */
 export const chainAt = (rpcUrl: string, mintAddress: string) => {
   const connection = new Connection(rpcUrl, {
@@ -185,37 +210,21 @@ export const chainAt = (rpcUrl: string, mintAddress: string) => {
       : AccountLayout.decode(info.data).amount;
   };
 
-  /** What changed an account since its checkpoint, until its balance is the sum of the changes. */
-  const walk = async (
-    from: Checkpoint,
-    {
-      failed,
-      read,
-      deltaOf,
-    }: {
-      failed: boolean;
-      read: (account: PublicKey) => Promise<bigint>;
-      deltaOf: (one: Included) => bigint;
-    },
-  ) => {
-    const account = new PublicKey(from.account);
-    for (let attempt = 1; ; attempt++) {
-      const listed = await listAfter(connection, account, from.signature, { failed });
-      const all = await inParallel(listed, included);
-      const balance = await read(account);
-      const unexplained = all.reduce((left, one) => left - deltaOf(one), balance - from.balance);
-      // A remaining difference is reported: the node does not store the whole history.
-      if (unexplained === 0n || attempt === WALKS) return { balance, included: all, unexplained };
-    }
-  };
-
   const historyOf = async (from: Checkpoint): Promise<History> => {
     const deltaOf = ({ deltas }: Included) => deltas.get(from.account) ?? 0n;
-    const { balance, included: all } = await walk(from, { failed: false, read: balanceOf, deltaOf });
+    const { balance, included: all } = await walk(from, {
+      connection,
+      included,
+      failed: false,
+      read: balanceOf,
+      deltaOf,
+    });
     return { account: from.account, balance, included: all.filter((one) => deltaOf(one) !== 0n), from };
   };
-  const lamportsHistory = (from: Checkpoint): Promise<LamportsHistory> =>
+  const lamportsHistory = (from: Checkpoint): Promise<BalanceHistory> =>
     walk(from, {
+      connection,
+      included,
       failed: true,
       read: async (account) => BigInt(await connection.getBalance(account)),
       deltaOf: ({ lamportsOf }) => lamportsOf(from.account),
